@@ -1,0 +1,8 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// commands lists every command. Each is in a file of its own.
+func commands(a *app) []*cobra.Command {
+	return []*cobra.Command{}
+}

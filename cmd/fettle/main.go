@@ -1,0 +1,96 @@
+// Command fettle checks, plans and carries out remediations of what an action
+// model describes. This package parses flags, wires the parts together, prints
+// and exits; what a command does lives in the packages below.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes, as documented for the command line.
+const (
+	exitDone      = 0
+	exitFailed    = 1 // could not be done: usage, file, network, infrastructure
+	exitNo        = 2 // the answer is no
+	exitEscalated = 3 // stopped within its limits without the goal
+	exitWaiting   = 4 // waiting for a person or a window; resumable
+)
+
+// exitError carries an exit code. Its message was already shown where Err is nil.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// answer ends a command with a code after everything was printed.
+func answer(code int) error {
+	if code == exitDone {
+		return nil
+	}
+	return &exitError{code: code}
+}
+
+// app is what every command shares: the streams, and the flags of loading a model.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	vars     []string // --var name=value
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run executes one command line and returns its exit code.
+func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
+	a := &app{in: in, out: out, err: errw}
+	root := newRootCommand(a)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitDone
+	}
+	if msg := err.Error(); msg != "" {
+		fmt.Fprintln(errw, "Error:", msg)
+	}
+	var e *exitError
+	if errors.As(err, &e) {
+		return e.code
+	}
+	return exitFailed
+}
+
+func newRootCommand(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "fettle",
+		Short:         "Plan, validate and carry out remediations under guard",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+	}
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.PersistentFlags().StringArrayVar(&a.vars, "var", nil, "set a variable of the model, name=value (repeatable)")
+	root.AddCommand(commands(a)...)
+	return root
+}

@@ -1,0 +1,186 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agext/levenshtein"
+)
+
+// FaultKind says what is wrong with a step in itself. The words are those of
+// the command line's JSON.
+type FaultKind string
+
+// The kinds of faults.
+const (
+	UnknownAction  FaultKind = "unknown_action"
+	WrongArity     FaultKind = "wrong_arity"
+	UnknownObject  FaultKind = "unknown_object"
+	WrongType      FaultKind = "wrong_type"
+	EffectConflict FaultKind = "effect_conflict"
+)
+
+// Fault is a step that means nothing in the model. The message is a sentence
+// for a person, without the step's number.
+type Fault struct {
+	Kind    FaultKind
+	Message string
+}
+
+// Step is a ground action as written: names, not yet looked up.
+type Step struct {
+	Action string
+	Args   []string
+	Params []string // where arguments were given by parameter name, else nil
+	Line   int      // where it was written, from 1; 0 where not known
+}
+
+// String writes the step in the grammar of ground atoms.
+func (st Step) String() string {
+	if len(st.Args) == 0 {
+		return st.Action
+	}
+	return FormatAtom(st.Action, st.Args...)
+}
+
+// Ground is an action with an object for each parameter, of the right type.
+type Ground struct {
+	Action *Action
+	Args   []int32
+}
+
+// Bind looks a step up. It fills args, which it may grow, so that the caller
+// can reuse one slice for many steps; nil is fine.
+func (u *Universe) Bind(st Step, args []int32) (Ground, *Fault) {
+	a := u.actions[st.Action]
+	if a == nil {
+		return Ground{}, u.unknownAction(st.Action)
+	}
+	if len(st.Args) != len(a.Params) {
+		return Ground{}, arityFault(a, len(st.Args))
+	}
+	args = args[:0]
+	for i, p := range a.Params {
+		name, f := st.arg(a, i)
+		if f != nil {
+			return Ground{}, f
+		}
+		o, ok := u.Find(p.Type, name)
+		if !ok {
+			return Ground{}, u.objectFault(st, a, p, name)
+		}
+		args = append(args, o)
+	}
+	return Ground{a, args}, nil
+}
+
+// arg returns the name given for parameter i.
+func (st Step) arg(a *Action, i int) (string, *Fault) {
+	if st.Params == nil {
+		return st.Args[i], nil
+	}
+	for k, p := range st.Params {
+		if p == a.Params[i].Name {
+			return st.Args[k], nil
+		}
+	}
+	return "", &Fault{WrongArity, fmt.Sprintf("%s has no argument for %s; it takes %s", st.Action, a.Params[i].Name, signature(a))}
+}
+
+// Text writes a ground action: drain(api).
+func (u *Universe) StepText(g Ground) string {
+	if len(g.Args) == 0 {
+		return g.Action.Name
+	}
+	return FormatAtom(g.Action.Name, u.Names(g.Action.Params, g.Args)...)
+}
+
+// Step returns the ground action as a step with names.
+func (u *Universe) Step(g Ground) Step {
+	return Step{Action: g.Action.Name, Args: u.Names(g.Action.Params, g.Args)}
+}
+
+func (u *Universe) unknownAction(name string) *Fault {
+	var names []string
+	for _, a := range u.Actions {
+		names = append(names, a.Name)
+	}
+	msg := "there is no action " + Quote(name)
+	if near := Nearest(name, names); near != "" {
+		msg += "; did you mean " + u.actions[near].Signature() + "?"
+	}
+	return &Fault{UnknownAction, msg}
+}
+
+func signature(a *Action) string {
+	if len(a.Params) == 0 {
+		return "no argument"
+	}
+	n := "1 argument"
+	if len(a.Params) > 1 {
+		n = fmt.Sprintf("%d arguments", len(a.Params))
+	}
+	var ps []string
+	for _, p := range a.Params {
+		ps = append(ps, p.Name+" "+p.Type.String())
+	}
+	return n + " (" + strings.Join(ps, ", ") + ")"
+}
+
+func arityFault(a *Action, got int) *Fault {
+	return &Fault{WrongArity, fmt.Sprintf("%s takes %s, got %d", a.Name, signature(a), got)}
+}
+
+func (u *Universe) objectFault(st Step, a *Action, p Param, name string) *Fault {
+	for _, t := range u.Types {
+		if _, ok := u.Find(t, name); ok && !t.Enum {
+			t = u.narrowest(t, name)
+			return &Fault{WrongType, fmt.Sprintf("%s: %s is %s, %s takes %s", st, Quote(name), article(t.Name), a.Name, article(p.Type.String()))}
+		}
+	}
+	var names []string
+	for _, o := range u.Objects(p.Type) {
+		names = append(names, u.Name(p.Type, o))
+	}
+	msg := fmt.Sprintf("%s: there is no %s %q", st, p.Type, name)
+	if near := Nearest(name, names); near != "" {
+		msg += "; did you mean " + Quote(near) + "?"
+	}
+	return &Fault{UnknownObject, msg}
+}
+
+// narrowest returns the deepest subtype of t's root that has the object.
+func (u *Universe) narrowest(t *Type, name string) *Type {
+	for _, s := range u.Types {
+		if _, ok := u.Find(s, name); ok && s != t && s.IsA(t) {
+			t = s
+		}
+	}
+	return t
+}
+
+func article(noun string) string {
+	if noun != "" && strings.ContainsRune("aeiouAEIOU", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
+}
+
+// Nearest returns the candidate that a misspelt name most likely meant, or ""
+// where none is near: at most a third of its letters differ, and at most four.
+func Nearest(name string, candidates []string) string {
+	best, limit := "", min(4, max(1, len(name)/3))+1
+	if len(name) > 200 {
+		return ""
+	}
+	params := levenshtein.NewParams().MaxCost(limit)
+	for _, c := range candidates {
+		if len(c) > 200 {
+			continue
+		}
+		if d := levenshtein.Distance(strings.ToLower(name), strings.ToLower(c), params); d < limit && c != name {
+			best, limit = c, d
+		}
+	}
+	return best
+}

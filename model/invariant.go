@@ -1,0 +1,227 @@
+package model
+
+// Invariant is a condition that no step may make worse. It is split into
+// components (its conjuncts, and each conjunct over all objects of a type by
+// object), each with a violation of its own.
+type Invariant struct {
+	Name    string
+	Message string
+	Cond    *Cond
+	Strict  bool // must hold from the start
+
+	components []component
+	reads      map[*Fluent]bool
+}
+
+// component is one condition over the objects of its binders.
+type component struct {
+	binders []Binder
+	expr    *Expr
+	reads   []*Expr // fluent reads, when each has slots and objects alone as arguments and covers every binder
+}
+
+// AddInvariant declares an invariant.
+func (m *Model) AddInvariant(inv *Invariant) {
+	inv.reads = map[*Fluent]bool{}
+	for _, e := range inv.Cond.Conjuncts {
+		e.BaseFluents(inv.reads)
+		inv.split(e, nil)
+	}
+	m.Invariants = append(m.Invariants, inv)
+}
+
+func (inv *Invariant) split(e *Expr, binders []Binder) {
+	switch e.Op {
+	case OpAnd:
+		for _, a := range e.Args {
+			inv.split(a, binders)
+		}
+	case OpAll:
+		b := append(append([]Binder(nil), binders...), Binder{e.Slot, e.Over, e.Name})
+		inv.split(e.Args[0], b)
+	default:
+		inv.components = append(inv.components, component{binders, e, directReads(e, binders)})
+	}
+}
+
+// directReads returns the expression's reads if a changed atom tells from each
+// of them which objects the binders must have, else nil.
+func directReads(e *Expr, binders []Binder) []*Expr {
+	var reads []*Expr
+	direct := len(binders) > 0
+	e.Walk(func(e *Expr) bool {
+		if e.Op != OpFluent {
+			return true
+		}
+		covered := map[int]bool{}
+		for _, a := range e.Args {
+			if a.Op == OpSlot {
+				covered[a.Slot] = true
+			}
+			direct = direct && (a.Op == OpSlot || a.Op == OpObject)
+		}
+		for _, b := range binders {
+			direct = direct && covered[b.Slot]
+		}
+		direct = direct && e.Fluent.Derived == nil
+		reads = append(reads, e)
+		return direct
+	})
+	if !direct {
+		return nil
+	}
+	return reads
+}
+
+// Breach is an invariant that is violated, or that a step made worse.
+type Breach struct {
+	Invariant *Invariant
+	Failure   Failure
+}
+
+// Broken returns the components of the invariant that are not true.
+func (inv *Invariant) Broken(s *State) []Failure { return inv.Cond.Explain(s, nil) }
+
+// Worsened returns the first component of an invariant that the committed
+// delta made worse, or nil: where a step changes something that a component
+// reads, the component must be known true afterwards, or known no worse.
+func (g Ground) Worsened(s *State, d *Delta) *Breach {
+	for _, inv := range g.Action.invariant {
+		for i := range inv.components {
+			if f := inv.components[i].worsened(inv, s, d); f != nil {
+				return &Breach{inv, *f}
+			}
+		}
+	}
+	return nil
+}
+
+func (c *component) worsened(inv *Invariant, s *State, d *Delta) *Failure {
+	env := make([]int32, inv.Cond.Slots)
+	if c.reads == nil {
+		return c.each(s, d, env, 0)
+	}
+	for _, w := range d.Writes {
+		if !w.Changed() {
+			continue
+		}
+		for _, r := range c.reads {
+			if r.Fluent != w.Fluent || !c.unify(s, r, w.Index, env) {
+				continue
+			}
+			if f := c.check(s, d, env); f != nil {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// unify sets the binders' slots so that the read names the written instance.
+func (c *component) unify(s *State, r *Expr, index uint64, env []int32) bool {
+	for i := range env {
+		env[i] = -1
+	}
+	for k, o := range s.u.Args(r.Fluent, index) {
+		a := r.Args[k]
+		if a.Op == OpObject && a.Const.Object() != o || a.Op == OpSlot && env[a.Slot] >= 0 && env[a.Slot] != o {
+			return false
+		}
+		if a.Op == OpSlot {
+			env[a.Slot] = o
+		}
+	}
+	for _, b := range c.binders {
+		if !s.u.Has(b.Type, env[b.Slot]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *component) each(s *State, d *Delta, env []int32, k int) *Failure {
+	if k == len(c.binders) {
+		return c.check(s, d, env)
+	}
+	for _, o := range s.u.members[c.binders[k].Type.id] {
+		env[c.binders[k].Slot] = o
+		if f := c.each(s, d, env, k+1); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// check compares the component's violation before and after the delta.
+func (c *component) check(s *State, d *Delta, env []int32) *Failure {
+	truth := c.expr.Eval(s, env)
+	if truth == True || !c.touched(s, d, env) {
+		return nil
+	}
+	_, after := c.expr.violation(s, env)
+	d.Revert(s)
+	before, _ := c.expr.violation(s, env)
+	d.Commit(s)
+	if after <= before {
+		return nil
+	}
+	own := append([]int32(nil), env...)
+	f := &Failure{Text: c.expr.Text(s.u, own), Truth: truth, Expr: c.expr, Env: own}
+	c.expr.leaves(s, append([]int32(nil), env...), True, &f.Leaves, map[leafKey]bool{})
+	return f
+}
+
+// touched tells whether the delta changes something that the component reads.
+func (c *component) touched(s *State, d *Delta, env []int32) bool {
+	r := newReader(s.u, env, 0)
+	for _, b := range c.binders {
+		r.bound = max(r.bound, b.Slot+1)
+	}
+	r.expr(c.expr)
+	for _, w := range d.Writes {
+		if w.Changed() && (r.whole[w.Fluent] || r.seen[leafKey{w.Fluent, w.Index}]) {
+			return true
+		}
+	}
+	return false
+}
+
+// violation is how far the expression is from true, as an interval: 0 where it
+// is true; where it is false 1, plus for a comparison of numbers the distance
+// from its bound.
+func (e *Expr) violation(s *State, env []int32) (lo, hi float64) {
+	dlo, dhi := 0.0, 0.0
+	switch e.Op {
+	case OpLt, OpLe, OpGt, OpGe, OpEq:
+		if e.Args[0].Kind == KindNumber {
+			dlo, dhi = e.distance(s, env)
+		}
+	}
+	switch e.Eval(s, env) {
+	case True:
+		return 0, 0
+	case False:
+		return 1 + dlo, 1 + dhi
+	}
+	return 0, 1 + dhi
+}
+
+func (e *Expr) distance(s *State, env []int32) (lo, hi float64) {
+	alo, ahi := e.Args[0].Number(s, env)
+	blo, bhi := e.Args[1].Number(s, env)
+	switch e.Op {
+	case OpLt, OpLe:
+		lo, hi = alo-bhi, ahi-blo
+	case OpGt, OpGe:
+		lo, hi = blo-ahi, bhi-alo
+	default:
+		lo, hi = max(alo-bhi, blo-ahi), max(ahi-blo, bhi-alo)
+	}
+	if lo != lo {
+		lo = 0
+	}
+	if hi != hi {
+		hi = posInf
+	}
+	return max(lo, 0), max(hi, 0)
+}
