@@ -19,7 +19,8 @@ type Delta struct {
 
 	acc   []effects
 	where map[leafKey]int // into acc, once there are many
-	env   []int32
+	env   []int32         // of the action
+	bound []int32         // of invariants
 }
 
 // effects gathers everything that a step's effects say of one ground fluent.

@@ -3,8 +3,6 @@ package model
 import (
 	"fmt"
 	"strings"
-
-	"github.com/agext/levenshtein"
 )
 
 // FaultKind says what is wrong with a step in itself. The words are those of
@@ -84,7 +82,7 @@ func (st Step) arg(a *Action, i int) (string, *Fault) {
 			return st.Args[k], nil
 		}
 	}
-	return "", &Fault{WrongArity, fmt.Sprintf("%s has no argument for %s; it takes %s", st.Action, a.Params[i].Name, signature(a))}
+	return "", &Fault{WrongArity, fmt.Sprintf("%s has no argument for %s; it takes %s", st.Action, a.Params[i].Name, signature(a.Params))}
 }
 
 // Text writes a ground action: drain(api).
@@ -112,23 +110,23 @@ func (u *Universe) unknownAction(name string) *Fault {
 	return &Fault{UnknownAction, msg}
 }
 
-func signature(a *Action) string {
-	if len(a.Params) == 0 {
+func signature(params []Param) string {
+	if len(params) == 0 {
 		return "no argument"
 	}
 	n := "1 argument"
-	if len(a.Params) > 1 {
-		n = fmt.Sprintf("%d arguments", len(a.Params))
+	if len(params) > 1 {
+		n = fmt.Sprintf("%d arguments", len(params))
 	}
 	var ps []string
-	for _, p := range a.Params {
+	for _, p := range params {
 		ps = append(ps, p.Name+" "+p.Type.String())
 	}
 	return n + " (" + strings.Join(ps, ", ") + ")"
 }
 
 func arityFault(a *Action, got int) *Fault {
-	return &Fault{WrongArity, fmt.Sprintf("%s takes %s, got %d", a.Name, signature(a), got)}
+	return &Fault{WrongArity, fmt.Sprintf("%s takes %s, got %d", a.Name, signature(a.Params), got)}
 }
 
 func (u *Universe) objectFault(st Step, a *Action, p Param, name string) *Fault {
@@ -164,23 +162,4 @@ func article(noun string) string {
 		return "an " + noun
 	}
 	return "a " + noun
-}
-
-// Nearest returns the candidate that a misspelt name most likely meant, or ""
-// where none is near: at most a third of its letters differ, and at most four.
-func Nearest(name string, candidates []string) string {
-	best, limit := "", min(4, max(1, len(name)/3))+1
-	if len(name) > 200 {
-		return ""
-	}
-	params := levenshtein.NewParams().MaxCost(limit)
-	for _, c := range candidates {
-		if len(c) > 200 {
-			continue
-		}
-		if d := levenshtein.Distance(strings.ToLower(name), strings.ToLower(c), params); d < limit && c != name {
-			best, limit = c, d
-		}
-	}
-	return best
 }

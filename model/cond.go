@@ -109,9 +109,9 @@ type leafKey struct {
 }
 
 // leaves collects the base atoms that keep a bool expression from the wanted
-// truth value.
+// truth value; with Unknown wanted, all that it reads.
 func (e *Expr) leaves(s *State, env []int32, want Tri, out *[]Leaf, seen map[leafKey]bool) {
-	if e.Kind == KindBool && e.Eval(s, env) == want {
+	if want != Unknown && e.Kind == KindBool && e.Eval(s, env) == want {
 		return
 	}
 	switch e.Op {
@@ -185,4 +185,59 @@ func (e *Expr) fluentLeaf(s *State, env []int32, want Tri, out *[]Leaf, seen map
 		want = Unknown
 	}
 	*out = append(*out, Leaf{Atom: Atom{e.Fluent, args}, Value: s.get(key.f, key.i), Want: want})
+}
+
+// Part is one conjunct of a condition, for one choice of the objects that the
+// condition quantifies over at its top.
+type Part struct {
+	Text  string
+	Expr  *Expr
+	Env   []int32
+	bound int
+}
+
+// Parts splits the condition into its conjuncts, those over all objects of a
+// type by object.
+func (c *Cond) Parts(u *Universe, args []int32) []Part {
+	if c == nil {
+		return nil
+	}
+	var parts []Part
+	for _, e := range c.Conjuncts {
+		parts = split(u, e, c.env(args), len(args), parts)
+	}
+	return parts
+}
+
+func split(u *Universe, e *Expr, env []int32, bound int, parts []Part) []Part {
+	switch {
+	case e.Op == OpAnd:
+		for _, a := range e.Args {
+			parts = split(u, a, env, bound, parts)
+		}
+	case e.Op == OpAll && !u.open[e.Over.id]:
+		for _, o := range u.members[e.Over.id] {
+			env[e.Slot] = o
+			parts = split(u, e.Args[0], env, max(bound, e.Slot+1), parts)
+		}
+	default:
+		own := append([]int32(nil), env...)
+		parts = append(parts, Part{Text: e.Text(u, own), Expr: e, Env: own, bound: bound})
+	}
+	return parts
+}
+
+// Eval evaluates the conjunct.
+func (p Part) Eval(s *State) Tri { return p.Expr.Eval(s, append([]int32(nil), p.Env...)) }
+
+// Reads returns the base fluents' instances that the conjunct reads, and
+// whether it reads a derived fluent.
+func (p Part) Reads(u *Universe) (refs []Ref, derived bool) {
+	r := newReader(u, p.Env, p.bound)
+	r.expr(p.Expr)
+	p.Expr.Walk(func(e *Expr) bool {
+		derived = derived || e.Op == OpFluent && e.Fluent.Derived != nil
+		return true
+	})
+	return r.refs, derived
 }

@@ -14,7 +14,7 @@ func (e *Expr) Eval(s *State, env []int32) Tri {
 	case OpFluent:
 		f := e.Fluent
 		if f.Derived != nil {
-			return e.derived(s, env, (*Expr).Eval, Unknown)
+			return e.derived(s, env)
 		}
 		i, ok := e.index(s, env)
 		if !ok {
@@ -100,24 +100,38 @@ func (e *Expr) index(s *State, env []int32) (uint64, bool) {
 	return i, true
 }
 
-// derived evaluates a derived fluent's definition with eval, in an environment
-// of its own.
-func (e *Expr) derived(s *State, env []int32, eval func(*Expr, *State, []int32) Tri, unknown Tri) Tri {
-	inner, ok := e.derivedEnv(s, env)
-	if !ok {
-		return unknown
+// inlineSlots is the size of a derived fluent's environment that is kept on
+// the stack.
+const inlineSlots = 12
+
+// derived evaluates a derived bool's definition in an environment of its own.
+func (e *Expr) derived(s *State, env []int32) Tri {
+	var buf [inlineSlots]int32
+	inner := e.Fluent.environment(buf[:])
+	if !e.bind(s, env, inner) {
+		return Unknown
 	}
-	return eval(e.Fluent.Derived, s, inner)
+	return e.Fluent.Derived.Eval(s, inner)
 }
 
-func (e *Expr) derivedEnv(s *State, env []int32) ([]int32, bool) {
-	inner := make([]int32, max(e.Fluent.Slots, len(e.Args)))
+// environment returns an environment for the definition of a derived fluent:
+// buf, or a larger one where that is too small.
+func (f *Fluent) environment(buf []int32) []int32 {
+	if n := max(f.Slots, len(f.Params)); n > len(buf) {
+		return make([]int32, n)
+	}
+	return buf
+}
+
+// bind puts a read's arguments into the first slots of inner; false where one
+// is unknown.
+func (e *Expr) bind(s *State, env, inner []int32) bool {
 	for k, a := range e.Args {
 		if inner[k] = a.object(s, env); inner[k] < 0 {
-			return nil, false
+			return false
 		}
 	}
-	return inner, true
+	return true
 }
 
 func (e *Expr) compare(s *State, env []int32) Tri {
@@ -189,6 +203,9 @@ func (e *Expr) ifBool(s *State, env []int32) Tri {
 
 func (e *Expr) quantified(s *State, env []int32) Tri {
 	open := s.u.open[e.Over.id]
+	if n := s.tallied(e); n != nil {
+		return e.fromTally(n, open)
+	}
 	body := e.Args[0]
 	switch e.Op {
 	case OpAll:
@@ -246,8 +263,9 @@ func (e *Expr) object(s *State, env []int32) int32 {
 		return e.Const.Object()
 	case OpFluent:
 		if e.Fluent.Derived != nil {
-			inner, ok := e.derivedEnv(s, env)
-			if !ok {
+			var buf [inlineSlots]int32
+			inner := e.Fluent.environment(buf[:])
+			if !e.bind(s, env, inner) {
 				return -1
 			}
 			return e.Fluent.Derived.object(s, inner)
@@ -282,8 +300,9 @@ func (e *Expr) text(s *State, env []int32) (string, bool) {
 		return e.Const.Text()
 	case OpFluent:
 		if e.Fluent.Derived != nil {
-			inner, ok := e.derivedEnv(s, env)
-			if !ok {
+			var buf [inlineSlots]int32
+			inner := e.Fluent.environment(buf[:])
+			if !e.bind(s, env, inner) {
 				return "", false
 			}
 			return e.Fluent.Derived.text(s, inner)

@@ -59,6 +59,8 @@ type Expr struct {
 	Name   string // of OpSlot and quantifiers: the name to show
 	// Pattern is the compiled pattern of OpMatches, whose text is Const.
 	Pattern *regexp.Regexp
+
+	agg *aggregate // of a quantifier that a state can track; set by [Model.Link]
 }
 
 // Constant expressions.

@@ -17,7 +17,7 @@ type Invariant struct {
 type component struct {
 	binders []Binder
 	expr    *Expr
-	reads   []*Expr // fluent reads, when each has slots and objects alone as arguments and covers every binder
+	reads   []pattern // nil where a changed atom does not tell which objects the binders must have
 }
 
 // AddInvariant declares an invariant.
@@ -40,37 +40,8 @@ func (inv *Invariant) split(e *Expr, binders []Binder) {
 		b := append(append([]Binder(nil), binders...), Binder{e.Slot, e.Over, e.Name})
 		inv.split(e.Args[0], b)
 	default:
-		inv.components = append(inv.components, component{binders, e, directReads(e, binders)})
+		inv.components = append(inv.components, component{binders, e, patterns(e, binders)})
 	}
-}
-
-// directReads returns the expression's reads if a changed atom tells from each
-// of them which objects the binders must have, else nil.
-func directReads(e *Expr, binders []Binder) []*Expr {
-	var reads []*Expr
-	direct := len(binders) > 0
-	e.Walk(func(e *Expr) bool {
-		if e.Op != OpFluent {
-			return true
-		}
-		covered := map[int]bool{}
-		for _, a := range e.Args {
-			if a.Op == OpSlot {
-				covered[a.Slot] = true
-			}
-			direct = direct && (a.Op == OpSlot || a.Op == OpObject)
-		}
-		for _, b := range binders {
-			direct = direct && covered[b.Slot]
-		}
-		direct = direct && e.Fluent.Derived == nil
-		reads = append(reads, e)
-		return direct
-	})
-	if !direct {
-		return nil
-	}
-	return reads
 }
 
 // Breach is an invariant that is violated, or that a step made worse.
@@ -97,16 +68,21 @@ func (g Ground) Worsened(s *State, d *Delta) *Breach {
 }
 
 func (c *component) worsened(inv *Invariant, s *State, d *Delta) *Failure {
-	env := make([]int32, inv.Cond.Slots)
+	for len(d.bound) < inv.Cond.Slots {
+		d.bound = append(d.bound, 0)
+	}
+	env := d.bound[:inv.Cond.Slots]
 	if c.reads == nil {
 		return c.each(s, d, env, 0)
 	}
-	for _, w := range d.Writes {
+	for i := range d.Writes {
+		w := &d.Writes[i]
 		if !w.Changed() {
 			continue
 		}
-		for _, r := range c.reads {
-			if r.Fluent != w.Fluent || !c.unify(s, r, w.Index, env) {
+		for k := range c.reads {
+			r := &c.reads[k]
+			if r.fluent != w.Fluent || !r.match(s.u, w.Index, env) || !c.ranges(s.u, env) {
 				continue
 			}
 			if f := c.check(s, d, env); f != nil {
@@ -117,22 +93,10 @@ func (c *component) worsened(inv *Invariant, s *State, d *Delta) *Failure {
 	return nil
 }
 
-// unify sets the binders' slots so that the read names the written instance.
-func (c *component) unify(s *State, r *Expr, index uint64, env []int32) bool {
-	for i := range env {
-		env[i] = -1
-	}
-	for k, o := range s.u.Args(r.Fluent, index) {
-		a := r.Args[k]
-		if a.Op == OpObject && a.Const.Object() != o || a.Op == OpSlot && env[a.Slot] >= 0 && env[a.Slot] != o {
-			return false
-		}
-		if a.Op == OpSlot {
-			env[a.Slot] = o
-		}
-	}
+// ranges tells whether each binder's slot holds an object of its type.
+func (c *component) ranges(u *Universe, env []int32) bool {
 	for _, b := range c.binders {
-		if !s.u.Has(b.Type, env[b.Slot]) {
+		if !u.Has(b.Type, env[b.Slot]) {
 			return false
 		}
 	}

@@ -52,8 +52,9 @@ func (e *Expr) Number(s *State, env []int32) (lo, hi float64) {
 
 func (e *Expr) readNumber(s *State, env []int32) (lo, hi float64) {
 	if e.Fluent.Derived != nil {
-		inner, ok := e.derivedEnv(s, env)
-		if !ok {
+		var buf [inlineSlots]int32
+		inner := e.Fluent.environment(buf[:])
+		if !e.bind(s, env, inner) {
 			return negInf, posInf
 		}
 		return e.Fluent.Derived.Number(s, inner)
@@ -123,6 +124,13 @@ func (e *Expr) ifNumber(s *State, env []int32) (lo, hi float64) {
 
 // count counts the objects for which the body is true (lo), or not false (hi).
 func (e *Expr) count(s *State, env []int32) (lo, hi float64) {
+	if n := s.tallied(e); n != nil {
+		lo, hi = float64(n[True]), float64(n[True]+n[Unknown])
+		if s.u.open[e.Over.id] {
+			hi = posInf
+		}
+		return lo, hi
+	}
 	for _, o := range s.u.members[e.Over.id] {
 		env[e.Slot] = o
 		switch e.Args[0].Eval(s, env) {

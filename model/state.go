@@ -8,6 +8,8 @@ import "math"
 type State struct {
 	u *Universe
 	f []store
+
+	tally *tally // nil: quantifiers are not tracked
 }
 
 // store holds one fluent's values; which field is used follows from the
@@ -91,7 +93,7 @@ func (s *State) Universe() *Universe { return s.u }
 
 // Clone returns an independent copy.
 func (s *State) Clone() *State {
-	c := &State{u: s.u, f: make([]store, len(s.f))}
+	c := &State{u: s.u, f: make([]store, len(s.f)), tally: s.tally.clone()}
 	for i, st := range s.f {
 		n := store{
 			tri: append([]Tri(nil), st.tri...), num: append([]float64(nil), st.num...),
@@ -145,6 +147,14 @@ func (s *State) get(f *Fluent, i uint64) Value {
 }
 
 func (s *State) set(f *Fluent, i uint64, v Value) {
+	if s.tally != nil && len(s.u.watches[f.id]) > 0 {
+		s.setTracked(f, i, v)
+		return
+	}
+	s.put(f, i, v)
+}
+
+func (s *State) put(f *Fluent, i uint64, v Value) {
 	st := &s.f[f.id]
 	switch {
 	case st.sparse != nil:

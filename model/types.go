@@ -182,6 +182,9 @@ type Model struct {
 	types   map[string]*Type
 	fluents map[string]*Fluent
 	actions map[string]*Action
+
+	aggregates []*aggregate
+	watches    [][]watch // by fluent id
 }
 
 // New returns an empty model.
@@ -296,9 +299,15 @@ func (m *Model) invariantsOf(a *Action) []*Invariant {
 }
 
 // Link completes the model after everything was added: it finds which
-// invariants each action touches. The model is read-only from here on.
+// invariants each action touches, and which quantifiers a state can keep up to
+// date. The model is read-only from here on.
 func (m *Model) Link() {
 	for _, a := range m.Actions {
 		a.invariant = m.invariantsOf(a)
 	}
+	m.findAggregates()
 }
+
+// Invariants are those that the action could break: they read a fluent that it
+// writes. [Model.Link] finds them; the slice is shared.
+func (a *Action) Invariants() []*Invariant { return a.invariant }

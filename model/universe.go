@@ -197,6 +197,22 @@ func (u *Universe) valueText(t *Type, v Value) string {
 	}
 }
 
+// Plain returns a value as JSON shows it: a bool, a float64, a string, an
+// object's name, or nil for unknown.
+func (u *Universe) Plain(f *Fluent, v Value) any {
+	switch v.kind {
+	case KindBool:
+		return v.num != 0
+	case KindNumber:
+		return v.num
+	case KindString:
+		return v.str
+	case KindObject:
+		return u.Name(f.Type, v.Object())
+	}
+	return nil
+}
+
 // Instances yields every combination of objects of the parameters. The slice
 // it yields is reused.
 func (u *Universe) Instances(params []Param) iter.Seq[[]int32] {
@@ -228,4 +244,20 @@ func (u *Universe) Atoms(f *Fluent) iter.Seq[Atom] {
 			}
 		}
 	}
+}
+
+// With returns the universe with more objects discovered.
+func (u *Universe) With(found ...Discovery) *Universe {
+	var all []Discovery
+	for _, t := range u.Types {
+		if !t.Discovered {
+			continue
+		}
+		d := Discovery{Type: t, Failed: u.open[t.id]}
+		for _, o := range u.members[t.id] {
+			d.Objects = append(d.Objects, u.Name(t, o))
+		}
+		all = append(all, d)
+	}
+	return NewUniverse(u.Model, append(all, found...)...)
 }

@@ -4,5 +4,8 @@ import "github.com/spf13/cobra"
 
 // commands lists every command. Each is in a file of its own.
 func commands(a *app) []*cobra.Command {
-	return []*cobra.Command{}
+	return []*cobra.Command{
+		newInitCommand(a), newCheckCommand(a), newFmtCommand(a), newValidateCommand(a), newPlanCommand(a),
+		newObserveCommand(a), newRunCommand(a), newRunsCommand(a), newShowCommand(a), newVersionCommand(a),
+	}
 }

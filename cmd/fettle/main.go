@@ -52,6 +52,7 @@ type app struct {
 	in       io.Reader
 	out, err io.Writer
 	vars     []string // --var name=value
+	stateDir string   // --state-dir
 }
 
 func main() {
@@ -93,4 +94,12 @@ func newRootCommand(a *app) *cobra.Command {
 	root.PersistentFlags().StringArrayVar(&a.vars, "var", nil, "set a variable of the model, name=value (repeatable)")
 	root.AddCommand(commands(a)...)
 	return root
+}
+
+// modelPath is the MODEL argument, the current folder where it is not given.
+func modelPath(args []string) string {
+	if len(args) == 0 {
+		return "."
+	}
+	return args[0]
 }

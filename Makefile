@@ -1,0 +1,50 @@
+# fettle: build, test and show. Every target does its own set-up.
+GO      ?= go
+BIN     := bin
+LINT    := $(shell $(GO) env GOPATH)/bin/golangci-lint
+LINTVER := v2.15.0
+
+.PHONY: all build test race lint fmt fuzz bench examples demo clean
+
+all: build test
+
+build:
+	$(GO) build -o $(BIN)/ ./cmd/fettle ./examples/fleet ./examples/fleet/demo
+
+# The tests run real etcd, real processes and real HTTP; the race detector is on.
+test:
+	$(GO) test -race -timeout 15m ./...
+
+lint: $(LINT)
+	$(LINT) run ./...
+
+$(LINT):
+	$(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINTVER)
+
+fmt:
+	gofmt -w .
+
+# A minute for each fuzz target: whatever reads foreign text must never panic.
+FUZZTIME ?= 60s
+fuzz:
+	@for p in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
+	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
+	  done; \
+	done
+
+# Ratios measured in one run, see docs/benchmarks.
+bench:
+	$(GO) run ./docs/benchmarks
+
+# Every example is checked, and its documented commands are run.
+examples: build
+	$(GO) test -run 'TestExample' ./cmd/fettle ./examples/...
+
+# A broken fleet of real processes is repaired under guard, watched by an
+# independent prober; fails unless everything that was promised was seen.
+demo: build
+	$(BIN)/demo --fettle $(BIN)/fettle --fleet $(BIN)/fleet --model examples/fleet
+
+clean:
+	rm -rf $(BIN)

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/spf13/cobra"
+)
+
+func newCheckCommand(a *app) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "check [MODEL]",
+		Short: "Load and type-check a model; print every diagnostic",
+		Long: `Loads the model and checks it whole: names, types and arity in every condition,
+effects, states, the bodies of observe and run blocks, the policy. Every mistake
+is printed, in one run. Nothing is observed and nothing is done.
+
+Exit codes: 0 the model is fine (there may be warnings), 2 it has errors,
+1 its files could not be read.`,
+		Example: `  fettle check examples/fleet
+  fettle check -o json . | jq '.diagnostics[].summary'`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := oneOf("-o", format, "text", "json"); err != nil {
+				return err
+			}
+			return a.check(modelPath(args), format)
+		},
+	}
+	cmd.Flags().StringVarP(&format, "output", "o", "text", "text or json")
+	return cmd
+}
+
+func (a *app) check(path, format string) error {
+	l, diags, err := a.read(path)
+	if err != nil {
+		return err
+	}
+	defer l.world.Close()
+	if !diags.HasErrors() {
+		diags = append(diags, l.restrictions()...)
+	}
+	code := exitDone
+	if diags.HasErrors() {
+		code = exitNo
+	}
+	if format == "json" {
+		if err := writeJSON(a.out, diagnosticsJSON(l.Loaded, diags)); err != nil {
+			return err
+		}
+		return answer(code)
+	}
+	writeDiagnostics(a.out, newPaint(a.out), l.Loaded, diags)
+	if len(diags) > 0 {
+		fmt.Fprintln(a.out)
+	}
+	if code == exitDone {
+		fmt.Fprintln(a.out, "fine: "+l.contents())
+	} else {
+		fmt.Fprintln(a.out, findings(diags))
+	}
+	return answer(code)
+}
+
+// restrictions warns of what the model restricts and this version does not
+// carry out: run refuses such a model.
+func (l *loaded) restrictions() hcl.Diagnostics {
+	diags := l.Unobeyed()
+	if l.policy != nil {
+		diags = append(diags, l.policy.Unobeyed()...)
+	}
+	var out hcl.Diagnostics
+	for _, d := range diags {
+		w := *d
+		w.Severity = hcl.DiagWarning
+		out = append(out, &w)
+	}
+	return out
+}
+
+// contents counts what the model has.
+func (l *loaded) contents() string {
+	types := 0
+	for _, t := range l.Model.Types {
+		if !t.Enum {
+			types++
+		}
+	}
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		noun string
+	}{
+		{len(l.Model.Actions), "action"}, {len(l.Model.Fluents), "fluent"}, {types, "type"},
+		{len(l.Model.Invariants), "invariant"}, {len(l.Model.Goals), "goal"}, {len(l.Model.States), "state"},
+	} {
+		if p.n > 0 {
+			parts = append(parts, counted(p.n, p.noun))
+		}
+	}
+	switch {
+	case len(parts) == 0:
+		return "nothing is declared yet"
+	case l.policy == nil:
+		return strings.Join(parts, ", ") + "; no policy, so it cannot be run"
+	}
+	return strings.Join(parts, ", ") + ", a policy"
+}
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func findings(diags hcl.Diagnostics) string {
+	errs := len(onlyErrors(diags))
+	s := counted(errs, "error")
+	if w := len(diags) - errs; w > 0 {
+		s += ", " + counted(w, "warning")
+	}
+	return s
+}

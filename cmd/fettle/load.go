@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/fettleops/fettle/model"
+	"github.com/fettleops/fettle/model/load"
+	"github.com/fettleops/fettle/policy"
+	"github.com/fettleops/fettle/world"
+)
+
+// loaded is a model with its policy and its world.
+type loaded struct {
+	*load.Loaded
+	policy *policy.Policy // nil where the model has none
+	world  *world.World
+}
+
+// load reads a model for use. Its mistakes are printed, and answer 2; a file
+// that cannot be read is an error. Warnings are for check to tell.
+func (a *app) load(path string) (*loaded, error) {
+	l, diags, err := a.read(path)
+	if err != nil {
+		return nil, err
+	}
+	if diags.HasErrors() {
+		a.printDiagnostics(l.Loaded, onlyErrors(diags))
+		l.world.Close()
+		return nil, answer(exitNo)
+	}
+	return l, nil
+}
+
+// read loads a model and everything that can be checked of it without touching
+// the world.
+func (a *app) read(path string) (*loaded, hcl.Diagnostics, error) {
+	vars, err := parseVars(a.vars)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, diags := load.Model(path, load.Options{Vars: vars, LookupEnv: os.LookupEnv})
+	if err := load.Trouble(diags); err != nil {
+		return nil, nil, err
+	}
+	l := &loaded{Loaded: m}
+	if p := m.Policy; p != nil {
+		var d hcl.Diagnostics
+		l.policy, d = policy.Decode(p.Body, m.Eval, p.Range)
+		diags = append(diags, d...)
+		if l.policy != nil {
+			diags = append(diags, l.policy.Check(m.Model)...)
+		}
+	}
+	var d hcl.Diagnostics
+	l.world, d = world.Compile(m.Model, worldConfig(m))
+	return l, load.Sort(append(diags, d...)), nil
+}
+
+func worldConfig(l *load.Loaded) world.Config {
+	c := world.Config{
+		Folder: l.Folder, Eval: l.Eval, Observe: map[*model.Fluent]world.Block{},
+		Run: map[*model.Action]world.Block{}, Timeout: map[*model.Action]time.Duration{},
+	}
+	for f, info := range l.Fluents {
+		if b := info.Observe; b != nil {
+			c.Observe[f] = world.Block{Kind: b.Kind, Body: b.Body, Range: b.Range}
+		}
+	}
+	for act, info := range l.Actions {
+		c.Timeout[act] = info.Timeout
+		if b := info.Run; b != nil {
+			c.Run[act] = world.Block{Kind: b.Kind, Body: b.Body, Range: b.Range}
+		}
+	}
+	return c
+}
+
+// parseVars reads the values of --var name=value.
+func parseVars(given []string) (map[string]string, error) {
+	vars := map[string]string{}
+	for _, g := range given {
+		name, value, ok := strings.Cut(g, "=")
+		if !ok || name == "" {
+			return nil, fmt.Errorf("--var takes name=value, not %q", g)
+		}
+		vars[name] = value
+	}
+	return vars, nil
+}
+
+func onlyErrors(diags hcl.Diagnostics) hcl.Diagnostics {
+	var out hcl.Diagnostics
+	for _, d := range diags {
+		if d.Severity == hcl.DiagError {
+			out = append(out, d)
+		}
+	}
+	return out
+}

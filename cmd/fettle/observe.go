@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fettleops/fettle/model"
+	"github.com/fettleops/fettle/world"
+)
+
+func newObserveCommand(a *app) *cobra.Command {
+	var path, format string
+	cmd := &cobra.Command{
+		Use:   "observe [FLUENT…]",
+		Short: "Read the world once",
+		Long: "Reads the world once and prints each fluent's value, how old it is and where it came from.\n" +
+			"FLUENT is the name of a fluent; without any, all are read. Nothing is changed.",
+		Example: "  fettle observe --model examples/fleet in_lb\n  fettle observe -o json > state.json && fettle plan --state state.json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneOf("-o", format, "text", "json"); err != nil {
+				return err
+			}
+			return a.observe(cmd.Context(), path, args, format)
+		},
+	}
+	modelFlag(cmd, &path)
+	cmd.Flags().StringVarP(&format, "output", "o", "text", "text or json")
+	return cmd
+}
+
+func (a *app) observe(ctx context.Context, path string, names []string, format string) error {
+	l, err := a.load(path)
+	if err != nil {
+		return err
+	}
+	defer l.world.Close()
+	u := model.NewUniverse(l.Model)
+	readings, err := observeNamed(ctx, l, u, names)
+	if err != nil {
+		return err
+	}
+	if format == "json" {
+		return writeObservationJSON(a.out, u, readings)
+	}
+	writeObservation(a.out, u, readings)
+	return nil
+}
+
+// observeNamed reads the named fluents, or all that have a source. A derived
+// fluent stands for those it is derived from.
+func observeNamed(ctx context.Context, l *loaded, u *model.Universe, names []string) ([]world.Reading, error) {
+	chosen := map[*model.Fluent]bool{}
+	for _, n := range names {
+		f := l.Model.Fluent(n)
+		if f == nil {
+			return nil, unknownName("fluent", n, fluentNames(l.Model))
+		}
+		(&model.Expr{Op: model.OpFluent, Fluent: f}).BaseFluents(chosen)
+	}
+	var refs []model.Ref
+	for _, f := range l.Model.Fluents {
+		if l.world.Observes(f) && (len(names) == 0 || chosen[f]) {
+			refs = append(refs, model.Ref{Fluent: f})
+		}
+	}
+	if len(refs) == 0 {
+		return nil, fmt.Errorf("nothing to observe: give the fluents an observe block")
+	}
+	return l.world.Observe(ctx, u, refs, time.Time{}), nil
+}
+
+func fluentNames(m *model.Model) []string {
+	var out []string
+	for _, f := range m.Fluents {
+		out = append(out, f.Name)
+	}
+	return out
+}
+
+// unknownName is the error for a name that the model does not have.
+func unknownName(what, name string, known []string) error {
+	if near := model.Nearest(name, known); near != "" {
+		return fmt.Errorf("there is no %s %q; did you mean %q?", what, name, near)
+	}
+	return fmt.Errorf("there is no %s %q", what, name)
+}
+
+// oneOf checks a flag's value.
+func oneOf(flag, value string, allowed ...string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return fmt.Errorf("%s %q: use one of %v", flag, value, allowed)
+}
+
+// stateOf makes a state of readings; what was not read is unknown.
+func stateOf(u *model.Universe, readings []world.Reading) *model.State {
+	s := u.NewState(false)
+	for _, f := range u.Fluents {
+		if f.Initial != nil {
+			s.SetInitial(f)
+		}
+	}
+	for _, r := range readings {
+		s.Set(r.Atom, r.Value)
+	}
+	return s
+}
+
+// sourceJSON is where a value came from.
+type sourceJSON struct {
+	Kind    string     `json:"kind"`
+	Query   string     `json:"query"`
+	Sampled *time.Time `json:"sampled"`
+	AgeS    *float64   `json:"age_s"`
+	Error   string     `json:"error,omitempty"`
+	Note    string     `json:"note,omitempty"`
+}
+
+func writeObservationJSON(w io.Writer, u *model.Universe, readings []world.Reading) error {
+	state := map[string]any{}
+	sources := map[string]sourceJSON{}
+	now := time.Now()
+	for _, r := range readings {
+		text := u.Text(r.Atom)
+		state[text] = jsonValue(u, r.Atom.Fluent, r.Value)
+		s := sourceJSON{Kind: r.Source.Kind, Query: r.Source.Query, Error: r.Err, Note: r.Note}
+		if !r.Sampled.IsZero() {
+			at, age := r.Sampled.UTC(), now.Sub(r.Sampled).Seconds()
+			s.Sampled, s.AgeS = &at, &age
+		}
+		sources[text] = s
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(struct {
+		State   map[string]any        `json:"state"`
+		Sources map[string]sourceJSON `json:"sources"`
+	}{state, sources})
+}
+
+// jsonValue returns a value as JSON shows it; nil is unknown.
+func jsonValue(u *model.Universe, f *model.Fluent, v model.Value) any {
+	switch v.Kind() {
+	case model.KindBool:
+		return v.Tri() == model.True
+	case model.KindNumber:
+		n, _ := v.Number()
+		return n
+	case model.KindString:
+		s, _ := v.Text()
+		return s
+	case model.KindObject:
+		return u.Name(f.Type, v.Object())
+	}
+	return nil
+}
+
+func writeObservation(w io.Writer, u *model.Universe, readings []world.Reading) {
+	p := newPaint(w)
+	texts := make([]string, len(readings))
+	values := make([]string, len(readings))
+	for i, r := range readings {
+		texts[i] = plain(u.Text(r.Atom))
+		values[i] = plain(u.ValueText(r.Atom.Fluent, r.Value))
+	}
+	tw, vw := widest(40, texts...), widest(24, values...)
+	now := time.Now()
+	for i, r := range readings {
+		age := ""
+		if !r.Sampled.IsZero() {
+			age = ago(now.Sub(r.Sampled).Seconds()) + " ago"
+		}
+		value := pad(values[i], vw)
+		if !r.Value.Known() {
+			value = p.warn(value)
+		}
+		why := r.Source.Query
+		switch {
+		case r.Err != "":
+			why += "  " + p.bad(plain(r.Err))
+		case r.Note != "":
+			why += "  " + plain(r.Note)
+		}
+		fmt.Fprintf(w, "%s  %s  %s  %s\n", pad(texts[i], tw), value, pad(age, 10), p.faint(plain(r.Source.Kind)+" ")+why)
+	}
+}

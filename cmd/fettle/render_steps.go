@@ -1,0 +1,205 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fettleops/fettle/executor"
+)
+
+func (r *renderer) step(n int, action, text string) {
+	r.line("  %3d  %s  %s", n, pad(plain(action), r.width), text)
+}
+
+func (r *renderer) detail(format string, args ...any) {
+	r.line("         %s", fmt.Sprintf(format, args...))
+}
+
+func (r *renderer) skipped(e executor.Skipped, _ time.Time) {
+	r.step(e.Step, e.Action, r.p.faint("skipped: its effects hold already"))
+}
+
+func (r *renderer) waiting(e executor.Waiting, _ time.Time) {
+	r.step(e.Step, e.Action, r.p.warn("waiting"))
+	r.detail("%s", plain(e.Busy))
+}
+
+func (r *renderer) refused(e executor.Refused, _ time.Time) {
+	r.retry = true
+	what := "refused"
+	if e.AtStep > 0 {
+		what = "refused: the rest of the plan no longer holds"
+	}
+	r.step(e.Step, e.Action, r.p.bad(what))
+	r.detail("%s", plain(e.Reason))
+	for i, f := range e.Facts {
+		if i == maxShown {
+			break
+		}
+		r.detail("%s", r.p.faint(plain(fmt.Sprintf("%s = %s", f.Fluent, show(f.Value)))+seenAt(f)))
+	}
+}
+
+// seenAt tells when and where a fact was seen.
+func seenAt(f executor.Fact) string {
+	var s string
+	if f.Sampled != nil {
+		s += fmt.Sprintf(", sampled %s ago", ago(f.AgeS))
+	}
+	var where []string
+	for _, w := range []string{f.Source, f.Note, f.Error} {
+		if w != "" {
+			where = append(where, w)
+		}
+	}
+	if len(where) > 0 {
+		s += " (" + plain(strings.Join(where, ": ")) + ")"
+	}
+	return s
+}
+
+func (r *renderer) finished(e executor.Finished, _ time.Time) {
+	r.retry = true
+	text := fmt.Sprintf("fence %-6d %7s  ", e.Fence, short(e.MS))
+	switch e.Outcome {
+	case "applied":
+		r.step(e.Step, e.Action, text+r.p.good("✓")+" "+plain(seenLine(e.Seen)))
+		return
+	case "diverged":
+		text += r.p.bad("✗ the world and the actuator disagree")
+	case "unknown":
+		text += r.p.bad("✗ whether it took effect is unknown")
+	default:
+		text += r.p.bad("✗ failed")
+	}
+	r.step(e.Step, e.Action, text)
+	if e.Message != "" {
+		r.detail("%s", plain(e.Message))
+	}
+	for _, l := range strings.Split(e.Tail, "\n") {
+		if l != "" {
+			r.detail("%s", r.p.faint("│ "+plain(l)))
+		}
+	}
+	r.detail("%s", plain(seenLine(e.Seen)))
+}
+
+// seenLine tells which effects were seen, and how long after the action ended.
+func seenLine(seen []executor.Seen) string {
+	var yes, no, assumed []string
+	after := 0.0
+	for _, s := range seen {
+		text := fmt.Sprintf("%s = %s", s.Fluent, show(s.Want))
+		switch s.Verified {
+		case "observed":
+			yes = append(yes, text)
+			after = max(after, s.AfterS)
+		case "assumed":
+			assumed = append(assumed, text)
+		default:
+			why := "it is " + show(s.Value)
+			if s.Error != "" {
+				why = s.Error
+			}
+			no = append(no, text+" not seen ("+why+")")
+		}
+	}
+	var parts []string
+	if len(yes) > 0 {
+		parts = append(parts, fmt.Sprintf("%s seen after %s", strings.Join(yes, ", "), ago(after)))
+	}
+	if len(assumed) > 0 {
+		parts = append(parts, strings.Join(assumed, ", ")+" assumed")
+	}
+	return strings.Join(append(parts, no...), "; ")
+}
+
+func (r *renderer) resolved(e executor.Resolved, _ time.Time) {
+	r.line("  took over %s, left in doubt by run %s: %s", plain(e.Action), plain(e.Run), strings.ReplaceAll(e.Outcome, "_", " "))
+}
+
+func (r *renderer) roundEnded(e executor.RoundEnd, _ time.Time) {
+	if e.Steps == 0 && e.Reason != "" && !r.retry {
+		r.line("  %s", plain(e.Reason))
+	}
+	r.line("")
+}
+
+func (r *renderer) ended(e executor.Ended, _ time.Time) {
+	r.line("")
+	word := strings.ToUpper(e.Status[:1]) + e.Status[1:]
+	totals := fmt.Sprintf("%s, %s, %.1f s", count(e.Rounds, "round"), count(e.Actions, "action"), e.Seconds)
+	if e.Status == executor.Succeeded {
+		r.line("%s: goal reached in %s · nothing left undone · evidence for %d of %d conditions",
+			r.p.good(r.p.bold(word)), totals, len(e.Evidence), len(e.Evidence))
+		r.foot()
+		return
+	}
+	if e.Reason != "" {
+		word += " (" + strings.ReplaceAll(e.Reason, "_", " ") + ")"
+	}
+	r.line("%s: %s", r.p.bad(r.p.bold(word)), plain(e.Message))
+	if len(e.Undone) > 0 {
+		r.line("Left undone")
+		r.missing(e.Undone)
+	}
+	for _, o := range e.Owed {
+		r.line("  you owe   %s", plain(o))
+	}
+	r.line("After %s", totals)
+	r.foot()
+}
+
+func (r *renderer) foot() { r.line("run %s  fettle show %s", r.run, r.run) }
+
+// show writes a JSON value as the model does.
+func show(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "unknown"
+	case float64:
+		return number(v)
+	case string:
+		return strconv.Quote(v)
+	}
+	raw, _ := json.Marshal(v) // A bool.
+	return string(raw)
+}
+
+func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// count writes a number with its noun: 1 step, 2 steps.
+func count(n int, noun string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case strings.HasSuffix(noun, "s") || strings.HasSuffix(noun, "x") || strings.HasSuffix(noun, "ch"):
+		return fmt.Sprintf("%d %ses", n, noun)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// short writes milliseconds with a fitting unit.
+func short(ms float64) string {
+	if ms < 100 {
+		return fmt.Sprintf("%.0f ms", ms)
+	}
+	return fmt.Sprintf("%.2f s", ms/1000)
+}
+
+// ago writes seconds for a person.
+func ago(s float64) string {
+	switch {
+	case s < 0.1:
+		return fmt.Sprintf("%.0f ms", s*1000)
+	case s < 120:
+		return fmt.Sprintf("%.1f s", s)
+	}
+	return fmt.Sprintf("%.0f min", s/60)
+}
+
+func sortStrings(s []string) { slices.Sort(s) }

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/fettleops/fettle/executor"
+	"github.com/fettleops/fettle/journal"
+	"github.com/fettleops/fettle/lease"
+	"github.com/fettleops/fettle/model"
+	"github.com/fettleops/fettle/policy"
+)
+
+// runFlags are the flags of run.
+type runFlags struct {
+	goal, plan, format string
+	approve, step      bool
+}
+
+func newRunCommand(a *app) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run [MODEL]",
+		Short: "Observe, plan, ask, carry out under guard, replan",
+		Long: "Observes the world, plans towards the goal, shows the plan and asks, carries it out step by step under\n" +
+			"fenced leases, compares what it sees with what each step promised, and plans again from there when they differ,\n" +
+			"all within the limits of the model's policy.\n\n" +
+			"Exit status: 0 the goal is reached, 1 it failed or has no policy, 2 the model has errors, 3 it stopped within its\n" +
+			"limits without the goal (a person is needed), 4 it waits for an approval or for others.",
+		Example: "  fettle run examples/fleet\n  fettle run --goal healthy --approve --state-dir /var/lib/fettle examples/fleet",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneOf("-o", f.format, "text", "json", "jsonl"); err != nil {
+				return err
+			}
+			return a.run(cmd.Context(), modelPath(args), f)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.goal, "goal", "", "the goal, with its arguments: \"restored(api)\"; may be left out where the model has one")
+	fl.StringVar(&f.plan, "plan", "", "carry out the plan in this file (text or JSON, - for stdin) in place of planning")
+	fl.BoolVar(&f.approve, "approve", false, "answer yes beforehand to every plan of this run")
+	fl.BoolVar(&f.step, "step", false, "ask before each step too")
+	fl.StringVarP(&f.format, "output", "o", "text", "text, json (the end alone) or jsonl (every event)")
+	a.stateDirFlag(cmd)
+	return cmd
+}
+
+func (a *app) run(ctx context.Context, path string, f runFlags) error {
+	l, err := a.load(path)
+	if err != nil {
+		return err
+	}
+	defer l.world.Close()
+	if err := a.runnable(l); err != nil {
+		return err
+	}
+	u := model.NewUniverse(l.Model)
+	goal, args, name, err := pickGoal(l.Loaded, u, f.goal)
+	if err != nil {
+		return err
+	}
+	if goal == nil {
+		return errors.New("the model has no goal; add a goal block")
+	}
+	proposers, err := a.proposers(l, f.plan, u, goal, name)
+	if err != nil {
+		return err
+	}
+	s, err := a.openStore(ctx, l.Loaded)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return a.drive(ctx, l, s, f, executor.Config{
+		Universe: u, Goal: goal, GoalArgs: args, GoalName: name, Scope: l.Scope, ModelHash: l.Hash, Version: version(),
+		Policy: l.policy, Proposers: proposers, Settings: settings(l), Observer: l.world, Actuator: l.world,
+	})
+}
+
+// drive starts the run in the journal, carries it out and shows it.
+func (a *app) drive(ctx context.Context, l *loaded, s *store, f runFlags, c executor.Config) error {
+	locker := lease.New(s.Client(), s.scope, lease.Options{})
+	defer locker.Close()
+	host, _ := os.Hostname()
+	head := executor.NewHead(c.GoalName, c.Scope, host, os.Getpid())
+	j, err := s.journal.Start(ctx, head)
+	if err != nil {
+		return err
+	}
+	c.Locker, c.Journal, c.Beliefs = locker, j, executor.Beliefs{Client: s.Client(), Keys: locker.Keys()}
+	c.Stop = ctx.Done()
+	hard, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { a.secondSignal(hard, cancel) })()
+	show := newRenderer(a.out, j.ID())
+	c.OnEvent = a.onEvent(f.format, show)
+	c.Ask, c.AskSteps = a.asker(ctx, f, show), f.step
+	end, err := executor.Run(hard, c)
+	if err != nil {
+		return fmt.Errorf("run %s: %w", j.ID(), err)
+	}
+	if f.format == "json" {
+		if err := writeJSON(a.out, struct {
+			Run string `json:"run"`
+			executor.Ended
+		}{j.ID(), end}); err != nil {
+			return err
+		}
+	}
+	return answer(exitOf(end))
+}
+
+// secondSignal cancels the action in flight when a second signal comes.
+func (a *app) secondSignal(hard context.Context, cancel context.CancelFunc) {
+	ch := make(chan os.Signal, 1)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(ch)
+	fmt.Fprintln(a.err, "stopping: the action in flight is finished and recorded first; once more to cancel it")
+	select {
+	case <-ch:
+		cancel()
+	case <-hard.Done():
+	}
+}
+
+func (a *app) onEvent(format string, show *renderer) func(journal.Event) {
+	switch format {
+	case "text":
+		return func(e journal.Event) {
+			if err := show.event(e); err != nil {
+				fmt.Fprintln(a.err, "Error:", err)
+			}
+		}
+	case "jsonl":
+		enc := json.NewEncoder(a.out)
+		return func(e journal.Event) {
+			if err := enc.Encode(e); err != nil {
+				fmt.Fprintln(a.err, "Error:", err)
+			}
+		}
+	}
+	return nil
+}
+
+// exitOf translates the end of a run into an exit code.
+func exitOf(e executor.Ended) int {
+	switch e.Status {
+	case executor.Succeeded:
+		return exitDone
+	case executor.WaitingStatus:
+		return exitWaiting
+	case executor.Escalated, executor.Cancelled:
+		return exitEscalated
+	}
+	return exitFailed
+}
+
+// runnable refuses what may not be run: without a policy, with restrictions
+// that this version does not obey, with fluents or actions that nothing serves.
+func (a *app) runnable(l *loaded) error {
+	if l.policy == nil {
+		return fmt.Errorf("this model has no policy, so nothing limits a run. Add one, for example:\n\n%s",
+			indent(policy.Example(), "  "))
+	}
+	diags := append(l.policy.Unobeyed(), l.Unobeyed()...)
+	diags = append(diags, l.Unsourced()...)
+	diags = append(diags, unserved(l)...)
+	if !diags.HasErrors() {
+		return nil
+	}
+	a.printDiagnostics(l.Loaded, diags)
+	return answer(exitFailed)
+}
+
+// unserved names the fluents and actions that no served kind observes or
+// carries out.
+func unserved(l *loaded) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	say := func(at hcl.Range, summary, detail string) {
+		diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &at})
+	}
+	for _, f := range l.Model.Fluents {
+		if b := l.Fluents[f].Observe; b != nil && !l.world.Observes(f) {
+			say(b.Range, "Not observed by this version",
+				fmt.Sprintf("Fluent %q is observed by the kind %q, which this version does not serve.", f.Name, b.Kind))
+		}
+	}
+	for _, act := range l.Model.Actions {
+		switch at := l.Actions[act]; {
+		case at.Run == nil:
+			say(at.DeclRange, "Action without a run block",
+				fmt.Sprintf("Nothing carries %q out. Add a run block, or leave the action out of the model that is run.", act.Name))
+		case !l.world.Acts(act):
+			say(at.Run.Range, "Not carried out by this version",
+				fmt.Sprintf("Action %q is carried out by the kind %q, which this version does not serve.", act.Name, at.Run.Kind))
+		}
+	}
+	return diags
+}
+
+func settings(l *loaded) map[*model.Action]executor.Settings {
+	out := map[*model.Action]executor.Settings{}
+	for act, at := range l.Actions {
+		out[act] = executor.Settings{
+			Timeout: at.Timeout, Settle: at.Settle.Timeout, Interval: at.Settle.Interval, Risk: at.Risk, Undo: at.Undo != "",
+		}
+	}
+	return out
+}
+
+func indent(s, by string) string {
+	return by + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n"+by)
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fettleops/fettle/journal"
+	"github.com/fettleops/fettle/lease/etcd"
+	"github.com/fettleops/fettle/model/load"
+)
+
+// stateDirFlag adds the flag that says where the embedded etcd keeps its data.
+func (a *app) stateDirFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.stateDir, "state-dir", "", "folder of the embedded etcd (default .fettle beside the model)")
+}
+
+// modelFlag adds the flag that names the model of commands whose argument is
+// something else.
+func modelFlag(cmd *cobra.Command, path *string) {
+	cmd.Flags().StringVar(path, "model", ".", "folder or file of the model")
+}
+
+// store is the etcd of a model, and what is kept there.
+type store struct {
+	*etcd.Store
+	journal *journal.Journal
+	scope   string
+}
+
+// openStore opens the model's etcd: the cluster of its etcd block, or the
+// embedded one in the state directory.
+func (a *app) openStore(ctx context.Context, l *load.Loaded) (*store, error) {
+	cfg := etcd.Config{StateDir: a.stateDir}
+	if cfg.StateDir == "" {
+		cfg.StateDir = filepath.Join(l.Folder, ".fettle")
+	}
+	if e := l.Etcd; e != nil {
+		cfg.Endpoints, cfg.Username, cfg.Password, cfg.Prefix = e.Endpoints, e.User, e.Password, e.Prefix
+		cfg.TLS = etcd.TLS{CA: e.CAFile, Cert: e.CertFile, Key: e.KeyFile}
+	}
+	s, err := etcd.Open(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	scope := s.Scope(l.Scope)
+	return &store{Store: s, journal: journal.Open(s.Client(), scope), scope: scope}, nil
+}
+
+// existingStore is openStore for commands that only read: without a cluster
+// and a state directory there is nothing to read, and none is made.
+func (a *app) existingStore(ctx context.Context, l *load.Loaded) (*store, error) {
+	dir := a.stateDir
+	if dir == "" {
+		dir = filepath.Join(l.Folder, ".fettle")
+	}
+	if l.Etcd == nil {
+		if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("there is no run yet: %s does not exist (name another with --state-dir)", dir)
+		}
+	}
+	return a.openStore(ctx, l)
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fettleops/fettle/executor"
+	"github.com/fettleops/fettle/journal"
+)
+
+func newRunsCommand(a *app) *cobra.Command {
+	var path, format string
+	var active bool
+	cmd := &cobra.Command{
+		Use:     "runs",
+		Short:   "List the runs",
+		Example: "  fettle runs --active --model examples/fleet",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := oneOf("-o", format, "text", "json"); err != nil {
+				return err
+			}
+			return a.withStore(cmd.Context(), path, func(s *store) error {
+				return a.listRuns(cmd.Context(), s, active, format)
+			})
+		},
+	}
+	modelFlag(cmd, &path)
+	cmd.Flags().BoolVar(&active, "active", false, "only those that run or wait")
+	cmd.Flags().StringVarP(&format, "output", "o", "text", "text or json")
+	a.stateDirFlag(cmd)
+	return cmd
+}
+
+func newShowCommand(a *app) *cobra.Command {
+	var path, format string
+	var follow bool
+	cmd := &cobra.Command{
+		Use:   "show RUN",
+		Short: "Show one run in full, from its journal",
+		Long: "Shows a run as `fettle run` showed it. RUN is its id, the beginning of one, or \"last\".\n" +
+			"-o jsonl exports every event; --follow goes on until the run ends.",
+		Example: "  fettle show last --model examples/fleet\n  fettle show last -o jsonl > run.jsonl",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneOf("-o", format, "text", "json", "jsonl"); err != nil {
+				return err
+			}
+			return a.withStore(cmd.Context(), path, func(s *store) error {
+				return a.showRun(cmd.Context(), s, args[0], follow, format)
+			})
+		},
+	}
+	modelFlag(cmd, &path)
+	cmd.Flags().BoolVar(&follow, "follow", false, "go on until the run ends")
+	cmd.Flags().StringVarP(&format, "output", "o", "text", "text, json (a list of events) or jsonl")
+	a.stateDirFlag(cmd)
+	return cmd
+}
+
+// withStore loads the model and opens its store for reading.
+func (a *app) withStore(ctx context.Context, path string, use func(*store) error) error {
+	l, err := a.load(path)
+	if err != nil {
+		return err
+	}
+	defer l.world.Close()
+	s, err := a.existingStore(ctx, l.Loaded)
+	if err != nil {
+		return err
+	}
+	return errors.Join(use(s), s.Close())
+}
+
+// heads returns the runs, the newest first.
+func heads(ctx context.Context, s *store) ([]executor.Head, error) {
+	raw, err := s.journal.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]executor.Head, 0, len(raw))
+	for i := len(raw) - 1; i >= 0; i-- {
+		h := executor.Head{}
+		if err := json.Unmarshal(raw[i].Data, &h); err != nil {
+			return nil, fmt.Errorf("the head of run %s cannot be read: %w", raw[i].Run, err)
+		}
+		h.Run, h.Started = raw[i].Run, raw[i].Started
+		out = append(out, h)
+	}
+	return out, nil
+}
+
+func (a *app) listRuns(ctx context.Context, s *store, active bool, format string) error {
+	all, err := heads(ctx, s)
+	if err != nil {
+		return err
+	}
+	shown := []executor.Head{}
+	for _, h := range all {
+		if !active || h.Status == executor.Running || h.Status == executor.WaitingStatus {
+			shown = append(shown, h)
+		}
+	}
+	if format == "json" {
+		return writeJSON(a.out, shown)
+	}
+	if len(shown) == 0 {
+		fmt.Fprintln(a.err, "no runs")
+	}
+	for _, h := range shown {
+		status := h.Status
+		if h.Reason != "" {
+			status += " (" + h.Reason + ")"
+		}
+		fmt.Fprintf(a.out, "%s  %s  %s  %s, %s  %s\n", h.Run, h.Started.Local().Format(time.DateTime), pad(status, 24),
+			count(h.Rounds, "round"), count(h.Actions, "action"), plain(h.Goal))
+	}
+	return nil
+}
+
+func (a *app) showRun(ctx context.Context, s *store, name string, follow bool, format string) error {
+	id, err := findRun(ctx, s, name)
+	if err != nil {
+		return err
+	}
+	events := s.journal.Events(ctx, id)
+	if follow {
+		events = untilEnded(s.journal.Follow(ctx, id, 0))
+	}
+	switch format {
+	case "text":
+		show := newRenderer(a.out, id)
+		return each(events, show.event)
+	case "jsonl":
+		enc := json.NewEncoder(a.out)
+		return each(events, func(e journal.Event) error { return enc.Encode(e) })
+	}
+	all := []journal.Event{}
+	if err := each(events, func(e journal.Event) error { all = append(all, e); return nil }); err != nil {
+		return err
+	}
+	return writeJSON(a.out, all)
+}
+
+// findRun looks a run up by its id, the beginning of one, or "last".
+func findRun(ctx context.Context, s *store, name string) (string, error) {
+	all, err := heads(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	if name == "last" && len(all) > 0 {
+		return all[0].Run, nil
+	}
+	var found []string
+	for _, h := range all {
+		if strings.HasPrefix(h.Run, strings.ToUpper(name)) && name != "" {
+			found = append(found, h.Run)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("there is no run %q; `fettle runs` lists them", name)
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("%q is the beginning of %d runs: %s", name, len(found), strings.Join(found, ", "))
+}
+
+// untilEnded ends a sequence of events after the end of the run.
+func untilEnded(events iter.Seq2[journal.Event, error]) iter.Seq2[journal.Event, error] {
+	return func(yield func(journal.Event, error) bool) {
+		for e, err := range events {
+			if !yield(e, err) || e.Kind == executor.RunEnded {
+				return
+			}
+		}
+	}
+}
+
+func each(events iter.Seq2[journal.Event, error], do func(journal.Event) error) error {
+	for e, err := range events {
+		if err != nil {
+			return err
+		}
+		if err := do(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeJSON writes a document for people and programs to read.
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}

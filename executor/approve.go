@@ -1,0 +1,66 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fettleops/fettle/policy"
+)
+
+// approve obtains the approval that the policy's mode asks for. An approval
+// binds to the model, the goal and the plan: it stays good for as long as that
+// very plan validates, and no other plan has it.
+func (r *run) approve(ctx context.Context, p *accepted) (*Ended, error) {
+	switch r.Policy.Mode {
+	case policy.Suggest:
+		return &Ended{
+			Status: Escalated, Reason: "denied", Message: `the policy's mode is "suggest": a plan is proposed, nothing is carried out`,
+		}, nil
+	case policy.Auto:
+		return nil, nil
+	}
+	if r.approved[p.event.PlanHash] {
+		return nil, nil
+	}
+	return r.ask(ctx, Question{Plan: p.event})
+}
+
+// ask puts a question to a person and records the answer.
+func (r *run) ask(ctx context.Context, q Question) (*Ended, error) {
+	a, err := r.Ask(ctx, q)
+	if err != nil {
+		return nil, fmt.Errorf("ask for approval: %w", err)
+	}
+	if r.stopped(ctx) {
+		return &Ended{Status: Cancelled, Message: "stopped while asking, as asked; nothing was done"}, nil
+	}
+	ev := Approved{Round: r.round, By: a.By, Answer: "no", PlanHash: q.Plan.PlanHash, Feedback: a.Feedback}
+	what := "the plan"
+	if q.Step != nil {
+		ev.Step = q.Step.Step
+		what = fmt.Sprintf("step %d, %s", q.Step.Step, q.Step.Action)
+	}
+	switch {
+	case !a.Asked:
+		ev.Answer = "none"
+	case a.Yes:
+		ev.Answer = "yes"
+	}
+	if err := r.emit(ctx, Approval, ev); err != nil {
+		return nil, err
+	}
+	switch ev.Answer {
+	case "none":
+		return &Ended{
+			Status: WaitingStatus, Reason: "approval",
+			Message: fmt.Sprintf("%s needs a person's approval, and there is no terminal to ask on; run it on a terminal, or with --approve", what),
+		}, nil
+	case "no":
+		return &Ended{Status: Escalated, Reason: "rejected", Message: what + " was not approved"}, nil
+	}
+	if q.Step == nil {
+		r.approved[q.Plan.PlanHash] = true
+		r.progress.Learned(policy.Evidence{Kind: policy.PersonDecided, What: "the plan was approved"})
+	}
+	return nil, nil
+}

@@ -1,0 +1,276 @@
+package executor
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/fettleops/fettle/journal"
+	"github.com/fettleops/fettle/policy"
+)
+
+// The kinds of a run's events, in about the order in which a run writes them.
+// Whatever shows a run (text, JSON, the page, metrics) reads these, and nothing
+// else, so that no two of them can disagree.
+const (
+	RunStarted    = "run_started"
+	Observed      = "observed"
+	RoundStarted  = "round_started"
+	AttemptMade   = "attempt"
+	PlanAccepted  = "plan"
+	Decided       = "decision"
+	Approval      = "approval"
+	StepSkipped   = "step_skipped"
+	StepWaiting   = "step_waiting"
+	StepAcquired  = "step_acquired"
+	StepRefused   = "step_refused"
+	StepArmed     = "step_armed"
+	StepFinished  = "step_finished"
+	RoundEnded    = "round_ended"
+	DoubtResolved = "doubt_resolved"
+	RunEnded      = "run_ended"
+)
+
+// Started opens a run.
+type Started struct {
+	Goal      string `json:"goal"`
+	Doc       string `json:"doc,omitempty"`
+	Scope     string `json:"scope"`
+	Mode      string `json:"mode"`
+	MaxRounds int    `json:"max_rounds"`
+	ModelHash string `json:"model_hash"`
+	Host      string `json:"host"`
+	PID       int    `json:"pid"`
+	Version   string `json:"version"`
+}
+
+// Fact is one observed value and where it came from.
+type Fact struct {
+	Fluent  string     `json:"fluent"`
+	Value   any        `json:"value"` // nil: unknown
+	Source  string     `json:"source,omitempty"`
+	Note    string     `json:"note,omitempty"`
+	Error   string     `json:"error,omitempty"`
+	Sampled *time.Time `json:"sampled,omitempty"`
+	AgeS    float64    `json:"age_s,omitempty"` // seconds between sample and event
+}
+
+// Missing is a conjunct that does not hold, with what keeps it from holding.
+type Missing struct {
+	Condition string `json:"condition"`
+	Unknown   bool   `json:"unknown,omitempty"`
+	Because   []Fact `json:"because,omitempty"`
+}
+
+// Values are observed values that differ from the run's previous observation;
+// nil is unknown. Where there are too many for an event they are a body of
+// their own, cut where it is too large.
+type Values struct {
+	Changed map[string]any `json:"changed,omitempty"`
+	Body    *journal.Ref   `json:"changed_body,omitempty"`
+}
+
+// maxInline is the number of values above which they become a body.
+const maxInline = 500
+
+func values(changed map[string]any) (Values, []journal.Blob) {
+	if len(changed) <= maxInline {
+		return Values{Changed: changed}, nil
+	}
+	raw, err := json.Marshal(changed) // Bools, numbers and strings: cannot fail.
+	if err != nil {
+		return Values{}, nil
+	}
+	b := journal.NewBlob(raw)
+	return Values{Body: &b.Ref}, []journal.Blob{b}
+}
+
+// Observation is the state at the start of a round. Missing and Errors are
+// bounded; More says how many were left out.
+type Observation struct {
+	Values
+	Round   int            `json:"round"` // rounds begun before it
+	Facts   int            `json:"facts"`
+	Unknown int            `json:"unknown"`
+	Objects map[string]int `json:"objects"` // by type
+	MS      float64        `json:"ms"`
+	Missing []Missing      `json:"missing,omitempty"`
+	Errors  []Fact         `json:"errors,omitempty"`
+	More    int            `json:"more,omitempty"`
+}
+
+// Round opens a round.
+type Round struct {
+	Round int `json:"round"`
+	Of    int `json:"of"`
+}
+
+// Attempt is one proposal and what the validator said.
+type Attempt struct {
+	Round    int      `json:"round"`
+	Attempt  int      `json:"attempt"`
+	Planner  string   `json:"planner"`
+	Verdict  string   `json:"verdict"` // pass, fail, error, needs-person
+	Next     string   `json:"next"`    // done, ask_again, ask_next, end_round
+	Steps    []string `json:"steps"`
+	Kind     string   `json:"kind,omitempty"`
+	Critique string   `json:"critique,omitempty"`
+	Cost     float64  `json:"cost"`
+	Optimal  bool     `json:"optimal,omitempty"`
+	MS       float64  `json:"ms"`
+}
+
+// Change is one fluent and what it becomes.
+type Change struct {
+	Fluent string `json:"fluent"`
+	To     any    `json:"to"`
+}
+
+// PlannedStep is a step with what the model says of it.
+type PlannedStep struct {
+	Step        int      `json:"step"`
+	Action      string   `json:"action"`
+	Effects     []Change `json:"effects"`
+	Risk        string   `json:"risk,omitempty"`
+	Unfenced    bool     `json:"unfenced,omitempty"`
+	Unprotected bool     `json:"unprotected,omitempty"`
+	Undo        bool     `json:"undo,omitempty"`
+}
+
+// Plan is an accepted plan.
+type Plan struct {
+	Round      int           `json:"round"`
+	Planner    string        `json:"planner"`
+	Optimal    bool          `json:"optimal,omitempty"`
+	Cost       float64       `json:"cost"`
+	Steps      []PlannedStep `json:"steps"`
+	Invariants []string      `json:"invariants,omitempty"`
+	PlanHash   string        `json:"plan_hash"`
+}
+
+// Decision is an answer of the policy.
+type Decision struct {
+	policy.Decision
+	Round int `json:"round"`
+}
+
+// Approved is a person's answer to a plan, or to a step where Step is not 0.
+type Approved struct {
+	Round    int    `json:"round"`
+	Step     int    `json:"step,omitempty"`
+	Answer   string `json:"answer"` // yes, no, none
+	By       string `json:"by,omitempty"`
+	PlanHash string `json:"plan_hash"`
+	Feedback string `json:"feedback,omitempty"`
+}
+
+// StepRef names a step of a round; every event of a step has it.
+type StepRef struct {
+	Round    int    `json:"round"`
+	Step     int    `json:"step"`
+	Action   string `json:"action"`
+	ActionID string `json:"action_id,omitempty"`
+}
+
+// Skipped tells that every effect of the step held already.
+type Skipped struct {
+	StepRef
+	Because []Fact `json:"because"`
+}
+
+// Waiting tells that others hold what the step needs.
+type Waiting struct {
+	StepRef
+	Busy string `json:"busy"`
+}
+
+// Acquired rides in the transaction that takes the step's leases; the fence is
+// that transaction's revision.
+type Acquired struct {
+	StepRef
+	Resources []string `json:"resources"`
+}
+
+// Refused tells why a step was not carried out: nothing was done.
+type Refused struct {
+	StepRef
+	Kind   string  `json:"kind"` // precondition, invariant, …, fence, busy, lease, in_doubt, infrastructure
+	Reason string  `json:"reason"`
+	Facts  []Fact  `json:"facts,omitempty"`
+	Fence  int64   `json:"fence,omitempty"`
+	AtStep int     `json:"at_step,omitempty"` // the step of the plan that no longer holds
+	MS     float64 `json:"ms"`
+}
+
+// Armed rides in the transaction that makes the action in doubt.
+type Armed struct {
+	StepRef
+	Values
+	Fence int64 `json:"fence"`
+}
+
+// Seen is an effect and when it was seen, in seconds after the action ended.
+type Seen struct {
+	Fluent   string  `json:"fluent"`
+	Want     any     `json:"want"`
+	Value    any     `json:"value"`
+	AfterS   float64 `json:"after_s"`
+	Verified string  `json:"verified"` // observed, assumed, or no: not seen
+	Source   string  `json:"source,omitempty"`
+	Error    string  `json:"error,omitempty"`
+}
+
+// Finished rides in the transaction that ends a step.
+type Finished struct {
+	StepRef
+	Fence   int64        `json:"fence"`
+	Outcome string       `json:"outcome"` // applied, not_applied, diverged, unknown
+	Status  string       `json:"status"`  // what the actuator said: done, failed, rejected, unknown
+	Message string       `json:"message,omitempty"`
+	Tail    string       `json:"tail,omitempty"`   // last lines of the output of a failed action
+	Output  *journal.Ref `json:"output,omitempty"` // the body of the output
+	Cut     bool         `json:"cut,omitempty"`
+	Seen    []Seen       `json:"seen,omitempty"`
+	ActMS   float64      `json:"act_ms"`
+	MS      float64      `json:"ms"` // from acquiring to the last observation
+}
+
+// RoundEnd tells why a round ended without the goal.
+type RoundEnd struct {
+	Round  int               `json:"round"`
+	Key    policy.FailureKey `json:"failure_key,omitempty"`
+	Steps  int               `json:"steps"` // actions carried out in it
+	Reason string            `json:"reason"`
+}
+
+// Evidence is a conjunct of the goal and what shows that it holds.
+type Evidence struct {
+	Condition string `json:"condition"`
+	Verified  string `json:"verified"` // observed, derived, assumed
+	Facts     []Fact `json:"facts"`
+}
+
+// Ended closes a run.
+type Ended struct {
+	Status   string     `json:"status"`
+	Reason   string     `json:"reason,omitempty"`
+	Message  string     `json:"message,omitempty"`
+	Rounds   int        `json:"rounds"`
+	Actions  int        `json:"actions"`
+	Seconds  float64    `json:"seconds"`
+	Cost     float64    `json:"cost_usd"`
+	Evidence []Evidence `json:"evidence,omitempty"`
+	Undone   []Missing  `json:"undone,omitempty"`
+	Owed     []string   `json:"owed,omitempty"` // decisions that a person owes
+	InDoubt  []string   `json:"in_doubt,omitempty"`
+}
+
+// Resolved tells that an action in doubt, of this run or another, was taken
+// over and observed.
+type Resolved struct {
+	ActionID string `json:"action_id"`
+	Action   string `json:"action"`
+	Run      string `json:"run"`
+	Fence    int64  `json:"fence"`
+	Outcome  string `json:"outcome"`
+	Seen     []Fact `json:"seen,omitempty"`
+}

@@ -1,0 +1,221 @@
+package executor
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/fettleops/fettle/model"
+	"github.com/fettleops/fettle/planner"
+	"github.com/fettleops/fettle/policy"
+	"github.com/fettleops/fettle/validator"
+)
+
+// accepted is a plan that the validator accepted from the observed state.
+type accepted struct {
+	event  Plan
+	steps  []model.Step
+	ground []model.Ground
+}
+
+// problem is the planning problem from what is known now.
+func (r *run) problem() validator.Problem {
+	return validator.Problem{
+		U: r.u, Start: r.state, Goal: r.Goal.Cond, GoalArgs: r.GoalArgs, GoalName: r.GoalName, Allowed: r.Goal.Actions,
+		Why: func(a model.Atom) string { return r.last[r.u.Text(a)].Err },
+	}
+}
+
+// plan holds one planning round. Nil without an end means that the round ended
+// without a plan that may be tried.
+func (r *run) plan(ctx context.Context) (*accepted, *Ended, error) {
+	pctx, cancel := context.WithDeadline(ctx, r.deadline())
+	defer cancel()
+	p := r.Policy
+	limits := planner.Limits{
+		MaxAttempts: p.MaxAttempts, SameFailureRetries: p.SameFailureRetries,
+		MaxPlanSteps: p.MaxPlanSteps.Value, MaxRepeats: p.MaxRepeats,
+	}
+	res, err := planner.Round(pctx, r.problem(), r.Proposers, limits, &budget{r, ctx}, r.tried, func(a planner.Attempt) error {
+		r.progress.Attempted()
+		return r.emit(ctx, AttemptMade, r.attempted(a))
+	})
+	var stop *stopped
+	switch {
+	case errors.As(res.Stopped, &stop):
+		return nil, stop.end, nil
+	case res.Stopped != nil: // The journal could not take the policy's answer.
+		return nil, nil, res.Stopped
+	case r.stopped(ctx):
+		return nil, &Ended{Status: Cancelled, Message: "stopped while planning, as asked"}, nil
+	case pctx.Err() != nil:
+		return nil, &Ended{Status: Escalated, Reason: "deadline", Message: "the deadline passed while planning"}, nil
+	case err != nil && len(res.Attempts) == 0:
+		return nil, nil, err
+	}
+	switch res.Status {
+	case planner.Valid:
+		a, err := r.accept(res)
+		if err != nil {
+			return nil, nil, err
+		}
+		return a, nil, r.emit(ctx, PlanAccepted, a.event)
+	case planner.Unsolvable, planner.Unobservable:
+		return r.unreachable(ctx, res)
+	}
+	return r.noPlan(ctx, res)
+}
+
+// noPlan ends the round without a plan: none was found, or it had been tried.
+func (r *run) noPlan(ctx context.Context, res planner.Result) (*accepted, *Ended, error) {
+	f := &failure{kind: "no_plan", reason: "no plan was accepted: " + res.Reason}
+	if res.Repeated {
+		r.progress.Repeated()
+		f.kind, f.reason = "repeat", "the plan was tried before from here: "+res.Reason
+	}
+	f.key = policy.NewFailureKey(f.kind, "")
+	end, err := r.endRound(ctx, f, 0)
+	return nil, end, err
+}
+
+// unreachable ends the run: the goal was proved out of reach. Where somebody
+// else holds what bears on it, that may change: the run waits for them.
+func (r *run) unreachable(ctx context.Context, res planner.Result) (*accepted, *Ended, error) {
+	wctx, cancel := r.patience(ctx)
+	defer cancel()
+	everything := r.bearing()
+	holders, err := r.Locker.Holders(wctx, everything)
+	if err == nil && len(holders) > 0 {
+		waited := r.Locker.AwaitChange(wctx, everything)
+		f := &failure{kind: string(res.Status), reason: res.Reason + "; but others are at work: " + holders[0].String()}
+		if waited != nil {
+			f.checkpoint = "busy"
+		}
+		f.key = policy.NewFailureKey(f.kind, "")
+		end, err := r.endRound(ctx, f, 0)
+		return nil, end, err
+	}
+	r.progress.Learned(policy.Evidence{Kind: policy.Proof, What: string(res.Status)})
+	return nil, &Ended{Status: Escalated, Reason: string(res.Status), Message: res.Reason}, nil
+}
+
+// accept describes an accepted plan.
+func (r *run) accept(res planner.Result) (*accepted, error) {
+	a := &accepted{steps: res.Plan, event: Plan{
+		Round: r.round, Planner: res.Proposer, Optimal: res.Optimal, Cost: res.Cost,
+		PlanHash: PlanHash(r.ModelHash, r.GoalName, res.Plan),
+	}}
+	for _, inv := range r.u.Invariants {
+		if inv.Message != "" {
+			a.event.Invariants = append(a.event.Invariants, inv.Message)
+		}
+	}
+	state, d := r.state.Clone(), &model.Delta{}
+	for i, st := range res.Plan {
+		g, fault := r.u.Bind(st, nil)
+		if fault != nil {
+			return nil, fmt.Errorf("an accepted plan has a step that means nothing: %s", fault.Message)
+		}
+		if fault := g.Effects(state, d); fault != nil {
+			return nil, fmt.Errorf("an accepted plan has a step that cannot be applied: %s", fault.Message)
+		}
+		a.ground = append(a.ground, g)
+		a.event.Steps = append(a.event.Steps, r.planned(i+1, g, d))
+		d.Commit(state)
+	}
+	return a, nil
+}
+
+func (r *run) planned(n int, g model.Ground, d *model.Delta) PlannedStep {
+	set := r.Settings[g.Action]
+	s := PlannedStep{Step: n, Action: r.u.StepText(g), Risk: set.Risk, Undo: set.Undo}
+	s.Unfenced = !r.Actuator.Fenced(g.Action)
+	s.Unprotected = s.Unfenced && set.Timeout > r.safe()
+	for _, w := range d.Writes {
+		if w.Changed() {
+			text := r.u.Text(model.Atom{Fluent: w.Fluent, Args: r.u.Args(w.Fluent, w.Index)})
+			s.Effects = append(s.Effects, Change{Fluent: text, To: r.json(w.Fluent, w.New)})
+		}
+	}
+	return s
+}
+
+// safe is how long an action may take within one lease that is not renewed.
+func (r *run) safe() time.Duration {
+	ttl, margin := r.Locker.Times()
+	return ttl - margin
+}
+
+func (r *run) attempted(a planner.Attempt) Attempt {
+	e := Attempt{
+		Round: r.round, Attempt: a.Number, Planner: a.Proposer, Verdict: string(a.Outcome), Next: string(a.Next), Kind: string(a.Kind),
+		Critique: a.Critique, Cost: a.Cost, Optimal: a.Proposal.Optimal, MS: ms(a.Took), Steps: []string{},
+	}
+	for _, st := range a.Steps {
+		e.Steps = append(e.Steps, st.String())
+	}
+	return e
+}
+
+// PlanHash identifies what an approval is for: the model, the goal and the plan.
+func PlanHash(modelHash, goal string, steps []model.Step) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n%s\n", modelHash, goal)
+	for _, st := range steps {
+		fmt.Fprintf(h, "%s\n", st)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// nextPlanner gives up the planner whose failures are all the same.
+func (r *run) nextPlanner() {
+	if len(r.Proposers) > 1 {
+		r.Proposers = r.Proposers[1:]
+		r.progress.NextPlanner()
+	}
+}
+
+// budget asks the policy before every proposal and every call of a model.
+type budget struct {
+	r   *run
+	ctx context.Context
+}
+
+// stopped is the policy's no, or the loss of the journal.
+type stopped struct{ end *Ended }
+
+func (s *stopped) Error() string { return s.end.Message }
+
+func (b *budget) Reserve(u planner.Usage) (func(planner.Usage), error) {
+	at := policy.PointAttempt
+	if u != (planner.Usage{}) {
+		at = policy.PointCall
+	}
+	b.r.progress.Reserved(u.Calls, u.Cost)
+	end, err := b.r.decide(b.ctx, at)
+	b.r.progress.Reserved(0, 0)
+	switch {
+	case err != nil:
+		return nil, err
+	case end != nil:
+		return nil, &stopped{end}
+	}
+	return func(used planner.Usage) {
+		b.r.progress.Called(used.Calls, used.TokensIn+used.TokensOut, used.Cost)
+	}, nil
+}
+
+// stepSeq yields steps that are already read.
+func stepSeq(steps []model.Step) iter.Seq2[model.Step, error] {
+	return func(yield func(model.Step, error) bool) {
+		for _, st := range steps {
+			if !yield(st, nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// openEmbedded hosts the embedded etcd, or joins the process that does. While
+// another starts or ends, it tries both until ctx ends.
+func openEmbedded(ctx context.Context, cfg Config) (*Store, error) {
+	dir, err := openStateDir(cfg.StateDir)
+	if err != nil {
+		return nil, err
+	}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		lock, free, err := tryLock(dir.lock())
+		if err != nil {
+			return nil, err
+		}
+		if free {
+			return host(ctx, dir, lock, cfg.Prefix)
+		}
+		s, err := join(ctx, dir, cfg.Prefix)
+		if err == nil {
+			return s, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("another process hosts the etcd of state directory %s, but it does not answer: %w; end that process or wait for it", dir, err)
+		case <-tick.C:
+		}
+	}
+}
+
+func host(ctx context.Context, dir stateDir, lock *os.File, prefix string) (*Store, error) {
+	srv, err := start(ctx, dir, lock)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	last := &lastError{explain: srv.failure, failed: srv.log.failed}
+	s, err := dial(ctx, clientConfig([]string{srv.url}, last), last, prefix)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("embedded etcd in %s does not answer: %w", dir, err), srv.close())
+	}
+	s.server = srv
+	if err := srv.announce(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// errStarting means that a host has the lock and has not announced its socket yet.
+var errStarting = errors.New("it has not announced its socket")
+
+func join(ctx context.Context, dir stateDir, prefix string) (*Store, error) {
+	raw, err := os.ReadFile(dir.endpoint())
+	if err != nil {
+		return nil, errStarting
+	}
+	path := strings.TrimSpace(string(raw))
+	if _, err := os.Stat(path); err != nil {
+		return nil, errStarting
+	}
+	if err := private(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	last := &lastError{explain: func() string {
+		if hostEnded(dir.lock()) {
+			return fmt.Sprintf("the process that hosted the etcd of state directory %s has ended; start this command again", dir)
+		}
+		return ""
+	}}
+	last.failFast.Store(true) // The host is on this machine: it answers soon or has ended.
+	conf := clientConfig([]string{"unix://" + path}, last)
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	return dial(ctx, conf, last, prefix)
+}

@@ -1,0 +1,196 @@
+package load
+
+import (
+	"fmt"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/fettleops/fettle/model"
+)
+
+var effectSchema = schema("add del set increase decrease when forall")
+
+// effect reads one effect block. Its forall variables are known within it.
+func (s *scope) effect(b *hcl.Block) []model.Effect {
+	c := s.ld.content(b.Body, effectSchema)
+	r := effectReader{scope: s, outer: len(s.vars)}
+	r.forall(c.Attributes["forall"])
+	if attr := c.Attributes["when"]; attr != nil {
+		r.when = s.lower(attr.Expr, model.KindBool, nil)
+	}
+	r.heads(c.Attributes["add"], model.Add)
+	r.heads(c.Attributes["del"], model.Del)
+	r.assignments(c.Attributes["set"], model.Set)
+	r.assignments(c.Attributes["increase"], model.Increase)
+	r.assignments(c.Attributes["decrease"], model.Decrease)
+	s.vars = s.vars[:r.outer]
+	if !r.any {
+		s.ld.warnAt(b.DefRange, "Empty effect", "It changes nothing. Say what with add, del, set, increase or decrease.")
+	}
+	return r.out
+}
+
+type effectReader struct {
+	*scope
+	outer   int
+	binders []model.Binder
+	when    *model.Expr
+	any     bool
+	added   []added
+	out     []model.Effect
+}
+
+type added struct {
+	e   model.Effect
+	rng hcl.Range
+}
+
+func (r *effectReader) forall(attr *hcl.Attribute) {
+	for _, p := range r.ld.params(attr, false) {
+		if _, taken := r.lookup(p.Name); taken {
+			r.ld.errorAt(attr.Expr.Range(), "Name taken", "The variable %q would hide the parameter of that name. Choose another name.", p.Name)
+			continue
+		}
+		slot := r.bind(p.Name, p.Type)
+		r.binders = append(r.binders, model.Binder{Slot: slot, Type: p.Type, Name: p.Name})
+	}
+}
+
+// heads reads add = ["in_lb(s)"] or del.
+func (r *effectReader) heads(attr *hcl.Attribute, op model.EffectOp) {
+	r.any = r.any || attr != nil
+	for _, e := range r.ld.list(attr, "fluents") {
+		eff, ok := r.head(e, op)
+		if !ok {
+			continue
+		}
+		r.opposed(eff, e.Range())
+		r.out = append(r.out, eff)
+	}
+}
+
+// opposed warns of a fluent that one effect both adds and deletes.
+func (r *effectReader) opposed(e model.Effect, rng hcl.Range) {
+	if e.Op == model.Add {
+		r.added = append(r.added, added{e, rng})
+		return
+	}
+	for _, a := range r.added {
+		if sameHead(a.e, e) {
+			r.ld.warnAt(rng, "Added and deleted", "The same effect adds this at %s, and what is both added and deleted holds afterwards.", place(a.rng))
+		}
+	}
+}
+
+func sameHead(a, b model.Effect) bool {
+	if a.Fluent != b.Fluent {
+		return false
+	}
+	for i := range a.Args {
+		x, y := a.Args[i], b.Args[i]
+		if x.Op != y.Op || x.Slot != y.Slot || x.Const != y.Const {
+			return false
+		}
+	}
+	return true
+}
+
+var effectWords = map[model.EffectOp]string{
+	model.Add: "add", model.Del: "del", model.Set: "set", model.Increase: "increase", model.Decrease: "decrease",
+}
+
+// head reads the fluent that an effect changes.
+func (r *effectReader) head(e hcl.Expression, op model.EffectOp) (model.Effect, bool) {
+	none := model.Effect{}
+	l, n := r.headTree(e)
+	if n == nil {
+		return none, false
+	}
+	id, args := head(n)
+	if id == nil {
+		l.errorAt(span(n), "Not a fluent", "An effect names a fluent with its arguments, such as in_lb(s). Conditions stand in when.")
+		return none, false
+	}
+	d := r.ld.fluentNamed(id.Value)
+	if d != nil && d.derived {
+		l.errorAt(id.Location(), "Effect on a derived fluent", "%s is derived: it follows from other fluents. Change those.", id.Value)
+		return none, false
+	}
+	if d == nil {
+		l.notFluent(id, id.Value)
+		return none, false
+	}
+	x := l.read(id, id.Value, args)
+	if x == nil || !l.plain(x.Args, args, true, "an effect") {
+		return none, false
+	}
+	f := d.f
+	switch {
+	case (op == model.Add || op == model.Del) && f.Kind != model.KindBool:
+		l.errorAt(id.Location(), "Wrong type", "%s is for bool fluents, and %s is %s. Use set.", effectWords[op], f.Name, noun(f.Kind, f.Type))
+		return none, false
+	case (op == model.Increase || op == model.Decrease) && f.Kind != model.KindNumber:
+		l.errorAt(id.Location(), "Wrong type", "%s is for numbers, and %s is %s.", effectWords[op], f.Name, noun(f.Kind, f.Type))
+		return none, false
+	}
+	return model.Effect{Op: op, Fluent: f, Args: x.Args, When: r.when, Forall: r.binders}, bound(r.binders)
+}
+
+func bound(bs []model.Binder) bool {
+	for _, b := range bs {
+		if b.Type == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// headTree parses an effect's head, which in a map may be a bare word.
+func (r *effectReader) headTree(e hcl.Expression) (*lowerer, ast.Node) {
+	l := &lowerer{scope: r.scope, ld: r.ld}
+	if word := hcl.ExprAsKeyword(e); word != "" {
+		l.src = &source{text: word, whole: e.Range()}
+		return l, &ast.IdentifierNode{Value: word}
+	}
+	var ok bool
+	if l.src, ok = r.ld.source(e, "a fluent"); !ok {
+		return l, nil
+	}
+	return l, r.ld.tree(l.src)
+}
+
+// assignments reads set = { "replicas(s)" = "replicas(s) + 1" }, increase or
+// decrease.
+func (r *effectReader) assignments(attr *hcl.Attribute, op model.EffectOp) {
+	r.any = r.any || attr != nil
+	for _, p := range r.ld.pairs(attr, fmt.Sprintf(`{ "replicas(s)" = "%s" }`, map[bool]string{true: "3", false: "1"}[op == model.Set])) {
+		eff, ok := r.head(p.Key, op)
+		if !ok {
+			continue
+		}
+		if eff.Value = r.assigned(p.Value, eff.Fluent); eff.Value != nil {
+			r.out = append(r.out, eff)
+		}
+	}
+}
+
+// assigned reads the value side: an expression in quotes, or a plain number or
+// bool.
+func (r *effectReader) assigned(e hcl.Expression, f *model.Fluent) *model.Expr {
+	if f.Kind == model.KindNumber {
+		return r.number(e, f.Name)
+	}
+	if f.Kind == model.KindBool && !isTemplate(e) {
+		v, ok := r.ld.evaluate(e, cty.Bool, f.Name, "true, false, or a condition in quotes")
+		switch {
+		case !ok:
+			return nil
+		case v.True():
+			return model.TrueExpr
+		}
+		return model.FalseExpr
+	}
+	return r.lower(e, f.Kind, f.Type)
+}

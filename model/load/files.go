@@ -1,0 +1,211 @@
+package load
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+)
+
+// The endings of the files of a model and of its tests.
+const (
+	modelSuffix = ".fettle.hcl"
+	testSuffix  = ".fettletest.hcl"
+)
+
+// maxFile is the size in bytes above which a file is refused.
+const maxFile = 64 << 20
+
+// readFiles reads and parses what the path names; false where there is nothing
+// to go on with.
+func (ld *loader) readFiles(path string) bool {
+	names, err := modelFiles(path)
+	if err != nil {
+		ld.trouble("Cannot read the model", err)
+		return false
+	}
+	ld.l.Folder = path
+	if len(names) == 1 && names[0] == path {
+		ld.l.Folder = filepath.Dir(path)
+	}
+	for _, name := range names {
+		if err := ld.readFile(name); err != nil {
+			ld.trouble("Cannot read the model", err)
+			return false
+		}
+	}
+	return true
+}
+
+// modelFiles returns the files of a model: those of a folder in the order of
+// their names, or the one file itself.
+func modelFiles(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	found := false
+	for _, e := range entries {
+		n := e.Name()
+		if strings.HasPrefix(n, ".") || e.IsDir() {
+			continue
+		}
+		if strings.HasSuffix(n, modelSuffix) {
+			found = true
+		} else if !strings.HasSuffix(n, testSuffix) {
+			continue
+		}
+		names = append(names, filepath.Join(path, n))
+	}
+	if !found {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errNoFiles}
+	}
+	return names, nil
+}
+
+// Files returns the files of the model and of its tests that the path names.
+func Files(path string) ([]string, error) { return modelFiles(path) }
+
+func (ld *loader) readFile(name string) error {
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	if info.Size() > maxFile {
+		return &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("larger than %d MiB", maxFile>>20)}
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	ld.parse(name, data)
+	return nil
+}
+
+func (ld *loader) parse(name string, data []byte) {
+	ld.sources[name] = data
+	f, diags := Parse(name, data)
+	ld.diags.extend(diags)
+	ld.l.Files[name] = f
+	if f.Body != nil {
+		ld.bodies = append(ld.bodies, f.Body)
+	}
+}
+
+// Parse reads a file's syntax. The file is never nil, but has no body where
+// nothing could be read.
+func Parse(name string, data []byte) (*hcl.File, hcl.Diagnostics) {
+	if rng, deep := tooDeep(data, name); deep {
+		return &hcl.File{Bytes: data}, hcl.Diagnostics{{
+			Severity: hcl.DiagError, Summary: "Nested too deeply", Subject: &rng,
+			Detail: "Nothing sensible nests this deeply; the file is not read further.",
+		}}
+	}
+	f, diags := hclsyntax.ParseConfig(data, name, hcl.InitialPos)
+	if f == nil {
+		f = &hcl.File{Bytes: data}
+	}
+	return f, diags
+}
+
+// maxNesting bounds brackets, templates and chained operators within each
+// other, since HCL's parser and evaluator recurse over them.
+const maxNesting = 1000
+
+// tooDeep tells where a file nests deeper than maxNesting.
+func tooDeep(data []byte, name string) (hcl.Range, bool) {
+	openers := 0
+	for _, c := range data {
+		if strings.IndexByte("([{!-?+*/%<>&|=.", c) >= 0 {
+			openers++
+		}
+	}
+	if openers < maxNesting {
+		return hcl.Range{}, false
+	}
+	tokens, _ := hclsyntax.LexConfig(data, name, hcl.Pos{Line: 1, Column: 1})
+	levels := []int{0} // by open bracket: chained operators since the last separator
+	total := 0
+	for _, t := range tokens {
+		last := len(levels) - 1
+		switch t.Type {
+		case hclsyntax.TokenOParen, hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenTemplateInterp,
+			hclsyntax.TokenTemplateControl, hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc:
+			levels = append(levels, 0)
+			total++
+		case hclsyntax.TokenCParen, hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenTemplateSeqEnd,
+			hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc:
+			if last > 0 {
+				total -= levels[last] + 1
+				levels = levels[:last]
+				if t.Type == hclsyntax.TokenCBrack { // a[0][0]… nests to the left
+					levels[last-1]++
+					total++
+				}
+			}
+		case hclsyntax.TokenNewline, hclsyntax.TokenComma, hclsyntax.TokenEqual, hclsyntax.TokenComment:
+			total -= levels[last]
+			levels[last] = 0
+		case hclsyntax.TokenIdent, hclsyntax.TokenNumberLit, hclsyntax.TokenQuotedLit, hclsyntax.TokenStringLit, hclsyntax.TokenEOF:
+		default:
+			levels[last]++
+			total++
+		}
+		if total > maxNesting {
+			return t.Range, true
+		}
+	}
+	return hcl.Range{}, false
+}
+
+// hash covers what the model was read from.
+func (ld *loader) hash() string {
+	h := sha256.New()
+	var names []string
+	for n := range ld.sources {
+		if !strings.HasSuffix(n, testSuffix) {
+			names = append(names, n)
+		}
+	}
+	sort.Strings(names)
+	for _, n := range names {
+		hashPart(h, filepath.Base(n), ld.sources[n])
+	}
+	var vars []string
+	for n := range ld.vars {
+		vars = append(vars, n)
+	}
+	sort.Strings(vars)
+	for _, n := range vars {
+		if v := ld.vars[n].value; v.IsWhollyKnown() {
+			text, err := ctyjson.Marshal(v, cty.DynamicPseudoType)
+			if err == nil {
+				hashPart(h, "var."+n, text)
+			}
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func hashPart(h hash.Hash, name string, data []byte) {
+	fmt.Fprintf(h, "%d:%s%d:", len(name), name, len(data))
+	h.Write(data)
+}

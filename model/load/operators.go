@@ -1,0 +1,298 @@
+package load
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/fettleops/fettle/model"
+)
+
+func (l *lowerer) unary(n *ast.UnaryNode) *model.Expr {
+	switch n.Operator {
+	case "!", "not":
+		x := l.operand(n.Node, model.KindBool, nil, n.Operator)
+		if x == nil {
+			return nil
+		}
+		return &model.Expr{Op: model.OpNot, Kind: model.KindBool, Args: []*model.Expr{x}}
+	}
+	x := l.operand(n.Node, model.KindNumber, nil, n.Operator)
+	if x == nil || n.Operator == "+" {
+		return x
+	}
+	if x.Op == model.OpConst {
+		v, _ := x.Const.Number()
+		return number(-v)
+	}
+	return &model.Expr{Op: model.OpNeg, Kind: model.KindNumber, Args: []*model.Expr{x}}
+}
+
+var arithmetic = map[string]model.Op{"+": model.OpAdd, "-": model.OpSub, "*": model.OpMul, "/": model.OpDiv}
+
+var orderings = map[string]model.Op{"<": model.OpLt, "<=": model.OpLe, ">": model.OpGt, ">=": model.OpGe}
+
+var textuals = map[string]model.Op{
+	"contains": model.OpContains, "startsWith": model.OpPrefix, "endsWith": model.OpSuffix, "matches": model.OpMatches,
+}
+
+func (l *lowerer) binary(n *ast.BinaryNode) *model.Expr {
+	switch n.Operator {
+	case "&&", "and", "||", "or":
+		a, b := l.pair(n, model.KindBool)
+		if a == nil || b == nil {
+			return nil
+		}
+		if n.Operator == "&&" || n.Operator == "and" {
+			return model.And(a, b)
+		}
+		return model.Or(a, b)
+	case "==", "!=":
+		return l.equality(n)
+	case "in":
+		return l.in(n)
+	}
+	if op, ok := arithmetic[n.Operator]; ok {
+		return l.numeric(n, op, model.KindNumber)
+	}
+	if op, ok := orderings[n.Operator]; ok {
+		return l.numeric(n, op, model.KindBool)
+	}
+	if op, ok := textuals[n.Operator]; ok {
+		return l.textual(n, op)
+	}
+	return l.refuse(n)
+}
+
+func (l *lowerer) pair(n *ast.BinaryNode, kind model.Kind) (a, b *model.Expr) {
+	return l.operand(n.Left, kind, nil, n.Operator), l.operand(n.Right, kind, nil, n.Operator)
+}
+
+func (l *lowerer) numeric(n *ast.BinaryNode, op model.Op, kind model.Kind) *model.Expr {
+	a, b := l.pair(n, model.KindNumber)
+	if a == nil || b == nil {
+		return nil
+	}
+	return &model.Expr{Op: op, Kind: kind, Args: []*model.Expr{a, b}}
+}
+
+// textual lowers contains, startsWith, endsWith and matches. The pattern of
+// matches is a literal, so that it is compiled once and known to be valid.
+func (l *lowerer) textual(n *ast.BinaryNode, op model.Op) *model.Expr {
+	a := l.operand(n.Left, model.KindString, nil, n.Operator)
+	if op != model.OpMatches {
+		b := l.operand(n.Right, model.KindString, nil, n.Operator)
+		if a == nil || b == nil {
+			return nil
+		}
+		return &model.Expr{Op: op, Kind: model.KindBool, Args: []*model.Expr{a, b}}
+	}
+	lit, ok := n.Right.(*ast.StringNode)
+	if !ok {
+		return l.errorAt(span(n.Right), "Not a pattern", "matches takes a regular expression, written as a string.")
+	}
+	text := cty.NormalizeString(lit.Value)
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return l.errorAt(lit.Location(), "Invalid pattern", "It is no regular expression: %s.", err)
+	}
+	if a == nil {
+		return nil
+	}
+	return &model.Expr{Op: op, Kind: model.KindBool, Args: []*model.Expr{a}, Const: model.StringValue(text), Pattern: re}
+}
+
+// equality compares two operands of one kind. A string beside something
+// object-valued is an object or a word of its type.
+func (l *lowerer) equality(n *ast.BinaryNode) *model.Expr {
+	a, b := l.alike(n.Left, n.Right)
+	if a == nil || b == nil || !l.comparable(span(n), a, b) {
+		return nil
+	}
+	op := model.OpEq
+	if n.Operator == "!=" {
+		op = model.OpNe
+	}
+	return &model.Expr{Op: op, Kind: model.KindBool, Args: []*model.Expr{a, b}}
+}
+
+// alike lowers two operands, each a hint for the other.
+func (l *lowerer) alike(left, right ast.Node) (a, b *model.Expr) {
+	if l.open(left) && !l.open(right) {
+		b, a = l.alike(right, left)
+		return a, b
+	}
+	if a = l.expr(left, nil); a == nil {
+		if !l.open(right) {
+			b = l.expr(right, nil)
+		}
+		return nil, b
+	}
+	if a.Kind != model.KindObject {
+		return a, l.expr(right, nil)
+	}
+	if l.unquoted(right, a.Type, "The comparison") {
+		return a, nil
+	}
+	want := a.Type
+	if !l.open(right) {
+		want = nil
+	} else if !want.Enum {
+		want = want.Root()
+	}
+	return a, l.expr(right, want)
+}
+
+// open tells whether the meaning of an operand depends on the type wanted:
+// strings, and bare words that are no variables.
+func (l *lowerer) open(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		return true
+	case *ast.IdentifierNode:
+		if _, ok := l.letNamed(n.Value); ok {
+			return false
+		}
+		if _, ok := l.lookup(n.Value); ok {
+			return false
+		}
+		k := l.ld.names[n.Value].kind
+		return k == "object" || k == ""
+	case *ast.ConditionalNode:
+		return l.open(n.Exp1) && l.open(n.Exp2)
+	case *ast.VariableDeclaratorNode:
+		return l.open(n.Expr)
+	}
+	return false
+}
+
+// comparable reports operands that can never be equal by their types.
+func (l *lowerer) comparable(loc file.Location, a, b *model.Expr) bool {
+	if a.Kind != b.Kind || a.Kind == model.KindObject && a.Type.Root() != b.Type.Root() {
+		l.errorAt(loc, "Wrong type", "These cannot be compared: %s and %s.", describe(a), describe(b))
+		return false
+	}
+	return true
+}
+
+// in lowers membership in a list, or in a type.
+func (l *lowerer) in(n *ast.BinaryNode) *model.Expr {
+	if list, ok := n.Right.(*ast.ArrayNode); ok {
+		return l.inList(n, list)
+	}
+	id, ok := n.Right.(*ast.IdentifierNode)
+	if !ok || l.ld.names[id.Value].kind != "type" {
+		l.expr(n.Left, nil)
+		return l.errorAt(span(n.Right), "Not a list", "in takes a list, as in x in [a, b], or a type.")
+	}
+	t := l.ld.typeOf[id.Value].t
+	x := l.expr(n.Left, t.Root())
+	if x == nil {
+		return nil
+	}
+	if x.Kind != model.KindObject || x.Type.Root() != t.Root() {
+		return l.errorAt(span(n), "Wrong type", "%s can be no %s.", capital(describe(x)), t)
+	}
+	return &model.Expr{Op: model.OpIsA, Kind: model.KindBool, Args: []*model.Expr{x}, Over: t}
+}
+
+func (l *lowerer) inList(n *ast.BinaryNode, list *ast.ArrayNode) *model.Expr {
+	out := &model.Expr{Op: model.OpIn, Kind: model.KindBool, Args: make([]*model.Expr, 1, len(list.Nodes)+1)}
+	ok := true
+	if len(list.Nodes) == 0 {
+		out.Args[0] = l.expr(n.Left, nil)
+		ok = out.Args[0] != nil
+	}
+	for _, e := range list.Nodes {
+		a, b := l.alike(n.Left, e)
+		if a == nil || b == nil || !l.comparable(span(n), a, b) {
+			ok = false
+			continue
+		}
+		out.Args[0] = a
+		out.Args = append(out.Args, b)
+	}
+	if !ok {
+		return nil
+	}
+	return out
+}
+
+func (l *lowerer) conditional(n *ast.ConditionalNode, want *model.Type) *model.Expr {
+	if !n.Ternary {
+		return l.errorAt(span(n), "Not part of the language", "if … { } else { } is not. Write condition ? a : b.")
+	}
+	if n.Exp1 == n.Cond {
+		return l.errorAt(span(n), "Not part of the language", "a ?: b is not. Write condition ? a : b.")
+	}
+	c := l.operand(n.Cond, model.KindBool, nil, "? :")
+	var a, b *model.Expr
+	if want != nil {
+		a, b = l.expr(n.Exp1, want), l.expr(n.Exp2, want)
+	} else {
+		a, b = l.alike(n.Exp1, n.Exp2)
+	}
+	if a == nil || b == nil || !l.comparable(join(span(n.Exp1), span(n.Exp2)), a, b) || c == nil {
+		return nil
+	}
+	t := a.Type
+	if t != nil && !b.Type.IsA(t) {
+		if t = b.Type; !a.Type.IsA(t) {
+			t = t.Root()
+		}
+	}
+	return &model.Expr{Op: model.OpIf, Kind: a.Kind, Type: t, Args: []*model.Expr{c, a, b}}
+}
+
+// refuse reports what expr-lang has and the model language has not.
+func (l *lowerer) refuse(n ast.Node) *model.Expr {
+	loc := n.Location()
+	what, instead := "This", ""
+	switch n := n.(type) {
+	case *ast.NilNode:
+		what, instead = "nil", " What is not known is unknown, and a condition over it does not hold."
+	case *ast.BinaryNode:
+		what = fmt.Sprintf("The operator %s", n.Operator)
+		if n.Operator == "??" {
+			instead = " What is not known stays unknown."
+		}
+		if n.Operator == ".." {
+			instead = " Compare instead, as in x >= 1 && x <= 5."
+		}
+	case *ast.MemberNode, *ast.ChainNode:
+		what, instead, loc = "Access to a member", " Conditions are over fluents, parameters and objects.", span(n)
+	case *ast.SliceNode:
+		what, loc = "A slice", span(n)
+	case *ast.ArrayNode:
+		what, instead = "A list here", " Lists stand after in."
+	case *ast.MapNode:
+		what = "A map"
+	case *ast.BytesNode:
+		what = "A byte string"
+	case *ast.SequenceNode:
+		what, instead, loc = "A sequence with ;", " Join conditions with &&.", span(n)
+	case *ast.PredicateNode:
+		what = "A predicate here"
+	}
+	return l.errorAt(loc, "Not part of the language", "%s is not.%s", what, instead)
+}
+
+// piped reports a call written with the pipe operator, which expr's parser
+// turns into an ordinary one whose first argument stands before it.
+func (l *lowerer) piped(n ast.Node, args []ast.Node) bool {
+	loc := n.Location()
+	if len(args) > 0 && span(args[0]).From < loc.From {
+		l.errorAt(loc, "Not part of the language", "The pipe operator | is not. Put the first argument into the parentheses; disjunction is ||.")
+		return true
+	}
+	if l.src.slice(file.Location{From: loc.From - 2, To: loc.From}) == "::" {
+		l.errorAt(loc, "Not part of the language", ":: is not.")
+		return true
+	}
+	return false
+}
+
+func capital(s string) string { return string(s[0]-'a'+'A') + s[1:] }

@@ -1,0 +1,94 @@
+package load
+
+import (
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/fettleops/fettle/model"
+)
+
+// scope is the environment that all expressions of one declaration share:
+// slots for its parameters, then one for every quantifier and forall.
+type scope struct {
+	ld     *loader
+	params []model.Param
+	vars   []variable // parameters, and the variables of a forall
+	slots  int        // used so far
+}
+
+// variable is an object that a name stands for.
+type variable struct {
+	name string
+	t    *model.Type // nil where its declaration is faulty
+	slot int
+}
+
+func (ld *loader) newScope(params []model.Param) *scope {
+	s := &scope{ld: ld, params: params}
+	for _, p := range params {
+		s.bind(p.Name, p.Type)
+	}
+	return s
+}
+
+// bind gives a name a slot of its own.
+func (s *scope) bind(name string, t *model.Type) int {
+	s.vars = append(s.vars, variable{name, t, s.slots})
+	s.slots++
+	return s.slots - 1
+}
+
+func (s *scope) lookup(name string) (variable, bool) {
+	for i := len(s.vars) - 1; i >= 0; i-- {
+		if s.vars[i].name == name {
+			return s.vars[i], true
+		}
+	}
+	return variable{}, false
+}
+
+// lower reads an expression of the wanted kind, and type where that is an
+// object. It returns nil where the text is faulty, which is reported.
+func (s *scope) lower(e hcl.Expression, kind model.Kind, t *model.Type) *model.Expr {
+	what := "a condition"
+	if kind != model.KindBool {
+		what = "an expression"
+	}
+	src, ok := s.ld.source(e, what)
+	if !ok {
+		return nil
+	}
+	n := s.ld.tree(src)
+	if n == nil {
+		return nil
+	}
+	l := &lowerer{scope: s, ld: s.ld, src: src, sizes: map[*model.Expr]int{}}
+	x := l.operand(n, kind, t, "This")
+	if x != nil && l.size(x) > maxNodes {
+		s.ld.errorAt(src.whole, "Condition too large", "With its let variables put in their places it has more than %d parts. Name a part of it with a derived fluent.", maxNodes)
+		return nil
+	}
+	return x
+}
+
+// conditions reads a list of conditions; false where one of them is faulty.
+func (s *scope) conditions(attr *hcl.Attribute) ([]*model.Expr, bool) {
+	if attr == nil {
+		return nil, true
+	}
+	exprs := s.ld.list(attr, "conditions")
+	ok := exprs != nil || isEmptyList(attr.Expr)
+	var out []*model.Expr
+	for _, e := range exprs {
+		if x := s.lower(e, model.KindBool, nil); x != nil {
+			out = append(out, x)
+		} else {
+			ok = false
+		}
+	}
+	return out, ok
+}
+
+func isEmptyList(e hcl.Expression) bool {
+	l, diags := hcl.ExprList(e)
+	return !diags.HasErrors() && len(l) == 0
+}

@@ -1,0 +1,51 @@
+package load
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// Unsourced returns an error for each fluent whose value can come from nowhere:
+// such a model can be checked, and planned with from a state, but not run.
+func (l *Loaded) Unsourced() hcl.Diagnostics {
+	var c collector
+	for _, f := range l.Model.Fluents {
+		if info := l.Fluents[f]; !info.Sourced() {
+			c.add(&hcl.Diagnostic{
+				Severity: hcl.DiagError, Summary: fmt.Sprintf("Fluent %q has no source", f.Name),
+				Detail:  "To be run, a model must say how each fluent gets its value: give it an observe block, derive it from others, or give it an initial value.",
+				Subject: info.DeclRange.Ptr(),
+			})
+		}
+	}
+	return c.sorted()
+}
+
+// Unobeyed returns an error for each block that limits, forbids or restores
+// and that this version does not carry out: running the model as if it were
+// not there would be less careful than its author asked. Those of the policy
+// are told by its own package.
+func (l *Loaded) Unobeyed() hcl.Diagnostics {
+	var c collector
+	not := func(rng hcl.Range, what, detail string) {
+		c.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: what + " is not carried out by this version", Detail: detail, Subject: rng.Ptr()})
+	}
+	for _, b := range l.Critics {
+		not(b.Range, "A critic", "Plans would go without the second reading that the model asks for. Remove the block to do without.")
+	}
+	for _, b := range l.Planners {
+		if b.Kind != "search" {
+			not(b.Range, fmt.Sprintf("A planner of the kind %q", b.Kind), `Plans would come from elsewhere than the model says. Remove the block to do without; "search" is served.`)
+		}
+	}
+	for t, b := range l.Discover {
+		not(b.Range, "Discovery", fmt.Sprintf("Objects of %s that are not declared would be overlooked. List them in objects.", t))
+	}
+	for _, a := range l.Actions {
+		if a.retryRange != nil {
+			not(*a.retryRange, "Retrying", "A failed action would not be tried again within its step. Remove the block to do without.")
+		}
+	}
+	return c.sorted()
+}

@@ -1,0 +1,58 @@
+package model
+
+import "strings"
+
+// maxMisspelt is the length in bytes above which no name is taken for a
+// misspelt one.
+const maxMisspelt = 200
+
+// Nearest returns the candidate that a misspelt name most likely meant, or ""
+// where none is near: at most a third of its letters differ, and at most four;
+// two neighbours exchanged are one difference.
+func Nearest(name string, candidates []string) string {
+	if len(name) > maxMisspelt {
+		return ""
+	}
+	best, limit := "", min(4, max(1, len(name)/3))+1
+	var d edits
+	lower := strings.ToLower(name)
+	for _, c := range candidates {
+		if n := len(c) - len(name); n >= limit || -n >= limit || c == name {
+			continue
+		}
+		if n := d.between(lower, strings.ToLower(c)); n < limit {
+			best, limit = c, n
+		}
+	}
+	return best
+}
+
+// edits holds three rows of the table of optimal string alignment (Damerau 1964).
+type edits struct{ before, last, row []int }
+
+// between returns how many insertions, deletions, replacements and exchanges
+// of neighbours turn a into b.
+func (d *edits) between(a, b string) int {
+	for len(d.row) <= len(b) {
+		d.before, d.last, d.row = append(d.before, 0), append(d.last, 0), append(d.row, 0)
+	}
+	for j := range len(b) + 1 {
+		d.row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		d.before, d.last, d.row = d.last, d.row, d.before
+		d.row[0] = i
+		for j := 1; j <= len(b); j++ {
+			same := 1
+			if a[i-1] == b[j-1] {
+				same = 0
+			}
+			n := min(d.last[j]+1, d.row[j-1]+1, d.last[j-1]+same)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				n = min(n, d.before[j-2]+1)
+			}
+			d.row[j] = n
+		}
+	}
+	return d.row[len(b)]
+}

@@ -1,0 +1,78 @@
+package planner
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/fettleops/fettle/model"
+	"github.com/fettleops/fettle/validator"
+)
+
+// judge validates a proposal and fills in the attempt.
+func (r *round) judge(a *Attempt, p Proposal) {
+	a.Proposal, a.Steps, a.Usage = p, p.Steps, p.Usage
+	switch {
+	case p.Verdict == GaveUp:
+		a.failed(NoPlan, a.Proposer+" found no plan: "+p.Reason)
+	case p.Verdict != HasPlan && p.Proof:
+		a.Outcome, a.Critique = NeedsPerson, p.Reason
+	case p.Verdict != HasPlan:
+		a.failed(NoPlan, fmt.Sprintf("%s says without proof that the goal is %s: %s", a.Proposer, p.Verdict, p.Reason))
+	default:
+		r.judgePlan(a, p)
+	}
+}
+
+// judgePlan holds a plan against the model, the policy's length, and memory.
+func (r *round) judgePlan(a *Attempt, p Proposal) {
+	a.Report = validator.Validate(r.problem, sequence(p.Steps, p.Unreadable))
+	rep := &a.Report
+	if most := r.limits.MaxPlanSteps; most > 0 && rep.Steps > most && (rep.Step == 0 || rep.Step > most) {
+		r.tooLong(a, most)
+		return
+	}
+	if !rep.Valid {
+		a.Outcome, a.Kind, a.Critique, a.key = Fail, rep.Kind, rep.Critique, rep.Key()
+		return
+	}
+	key := Key(r.problem, p.Steps)
+	if n := r.tried.Count(key); r.limits.MaxRepeats > 0 && n >= r.limits.MaxRepeats {
+		a.failed(Repeat, fmt.Sprintf("this plan was tried %s from an equal state; propose another", times(n)))
+		return
+	}
+	a.Outcome, a.Cost = Pass, rep.Cost
+}
+
+// tooLong makes the policy's limit the violation: its step is the first that
+// the limit does not allow. What the validator found comes after it.
+func (r *round) tooLong(a *Attempt, most int) {
+	rep := &a.Report
+	action := ""
+	if most < len(a.Steps) {
+		action = a.Steps[most].String()
+	}
+	critique := fmt.Sprintf("step %d: %s denied by max_plan_steps: the plan has %d steps, at most %d are allowed", most+1, action, rep.Steps, most)
+	*rep = validator.Report{Steps: rep.Steps, Step: most + 1, Action: action, Kind: validator.Policy, Critique: critique, Goal: rep.Goal}
+	a.Outcome, a.Kind, a.Critique, a.key = Fail, rep.Kind, critique, rep.Key()
+}
+
+// sequence yields the steps, then what could not be read.
+func sequence(steps []model.Step, unreadable *validator.SyntaxError) iter.Seq2[model.Step, error] {
+	return func(yield func(model.Step, error) bool) {
+		for _, st := range steps {
+			if !yield(st, nil) {
+				return
+			}
+		}
+		if unreadable != nil {
+			yield(model.Step{Line: unreadable.Line}, unreadable)
+		}
+	}
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}

@@ -1,0 +1,106 @@
+package planner
+
+import (
+	"context"
+
+	"github.com/fettleops/fettle/model"
+	"github.com/fettleops/fettle/validator"
+)
+
+// Proposer is a source of plans. An error means that it could not be asked; a
+// bad plan is no error.
+type Proposer interface {
+	Name() string
+	Propose(context.Context, Request) (Proposal, error)
+}
+
+// Request is what a proposer is asked. It must not change what it is given.
+type Request struct {
+	Problem validator.Problem
+	Goal    string // the objective in one sentence, "" where the model has none
+	// Attempts are those of this round so far, with their critiques, other
+	// proposers' included.
+	Attempts []Attempt
+	// MaxPlanSteps is the longest plan that is accepted; 0: any.
+	MaxPlanSteps int
+	// Budget is to be asked before every call of a model.
+	Budget Budget
+}
+
+// Verdict says what a proposer answers.
+type Verdict string
+
+// The verdicts of proposers. A proposal with a plan has the zero value.
+const (
+	HasPlan          Verdict = ""
+	SaysUnsolvable   Verdict = "unsolvable"   // the goal cannot be reached
+	SaysUnobservable Verdict = "unobservable" // not with what is known
+	GaveUp           Verdict = "exhausted"    // nothing found within its limits
+)
+
+// Proposal is a proposer's answer: a plan, or why there is none.
+type Proposal struct {
+	Steps   []model.Step
+	Verdict Verdict
+	Reason  string   // for a verdict other than HasPlan, a sentence for a person
+	Unknown []string // the unknown facts that SaysUnobservable is about
+	// Proof is set by a complete search alone. Without it "unsolvable" and
+	// "unobservable" are opinions, which count as a failed attempt.
+	Proof bool
+	// Unreadable is what follows the steps and cannot be read, such as prose
+	// where a step was expected: a violation of its own.
+	Unreadable *validator.SyntaxError
+	Optimal    bool // no plan is cheaper
+	// Final says that the same question will get the same answer.
+	Final bool
+	Usage Usage
+}
+
+// Usage is what calls of a model used, or may use at most.
+type Usage struct {
+	Calls     int     `json:"calls"`
+	TokensIn  int     `json:"tokens_in"`
+	TokensOut int     `json:"tokens_out"`
+	Cost      float64 `json:"cost"` // USD
+}
+
+// Add returns the sum.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{u.Calls + v.Calls, u.TokensIn + v.TokensIn, u.TokensOut + v.TokensOut, u.Cost + v.Cost}
+}
+
+// Budget answers whether something may be used before it is. Reserve is asked
+// with zero usage before every attempt, and with the most that a call may use
+// before every call of a model; settle then takes what it did use. An error
+// ends the round: its text says which limit was reached. It is safe for
+// concurrent use.
+type Budget interface {
+	Reserve(Usage) (settle func(Usage), err error)
+}
+
+// Unlimited is the budget of a round in which nothing is called that costs.
+type Unlimited struct{}
+
+// Reserve always agrees.
+func (Unlimited) Reserve(Usage) (func(Usage), error) { return func(Usage) {}, nil }
+
+// StopError says that the budget ended the round.
+type StopError struct{ Err error }
+
+// Error returns the budget's own words.
+func (e *StopError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what the budget answered.
+func (e *StopError) Unwrap() error { return e.Err }
+
+// marked makes the budget's refusals known for what they are, however deep in a
+// proposer's error they come back.
+type marked struct{ Budget }
+
+func (b marked) Reserve(u Usage) (func(Usage), error) {
+	settle, err := b.Budget.Reserve(u)
+	if err != nil {
+		return nil, &StopError{err}
+	}
+	return settle, nil
+}

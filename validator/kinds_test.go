@@ -1,0 +1,122 @@
+package validator_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/fettleops/fettle/model"
+	"github.com/fettleops/fettle/validator"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected reports")
+
+// fleet has something to break for every kind of violation.
+func fleet(t testing.TB) validator.Problem {
+	t.Helper()
+	b := newBuilder()
+	svc, node := b.typ("service", "api", "db", "web"), b.typ("node", "node-1")
+	one := []*model.Type{svc}
+	s := slot(svc, 0)
+	inLB, ready, replicas := on(b.bool("in_lb", svc), s), on(b.bool("ready", svc), s), on(b.number("replicas", svc), s)
+	lockFree := on(b.bool("lock_free"))
+	b.AddFluent(&model.Fluent{Name: "out", Kind: model.KindBool, Params: params(svc), Derived: not(inLB), Slots: 1})
+	out := b.Fluent("out")
+	exprs := func(es ...*model.Expr) []*model.Expr { return es }
+	b.action("drain", one, exprs(inLB), del(inLB))
+	b.action("restart", one, nil, add(ready))
+	b.action("readd", one, exprs(ready, not(inLB)), add(inLB), del(ready))
+	b.action("take_lock", one, exprs(lockFree), del(lockFree))
+	b.action("release", one, nil, add(lockFree))
+	b.action("scale", one, nil, set(replicas, num(3)), set(replicas, num(4)))
+	b.action("grow", []*model.Type{svc}, exprs(op(model.OpLt, model.KindBool, replicas, num(3))), model.Effect{
+		Op: model.Increase, Fluent: replicas.Fluent, Args: replicas.Args, Value: num(1),
+	})
+	b.action("evict", []*model.Type{svc, node}, nil, del(inLB))
+	q := slot(svc, 0)
+	b.AddInvariant(&model.Invariant{
+		Name: "one_out", Message: "only one service may be out of the balancer at a time",
+		Cond: cond(op(model.OpLe, model.KindBool, over(model.OpCount, svc, 0, on(out, q)), num(1))),
+	})
+	b.Link()
+	u := model.NewUniverse(b.Model)
+	start := closed(t, u, "in_lb(api)", "in_lb(db)", "in_lb(web)", "lock_free")
+	start.Set(atom(t, u, "replicas(api)"), model.NumberValue(2))
+	goal := cond(over(model.OpAll, svc, 0, on(inLB.Fluent, q)), lockFree)
+	return validator.Problem{U: u, Start: start, Goal: goal, GoalName: "healthy"}
+}
+
+// freeze is a rule of a policy.
+type freeze string
+
+func (f freeze) Check(_ int, g model.Ground, before *model.State) (string, bool) {
+	return "rule change_freeze: no changes of replicas on Friday evening", g.Action.Name == string(f) && before != nil
+}
+
+// variant changes the fleet's problem as a case of the golden file asks.
+var variants = map[string]func(testing.TB, *validator.Problem){
+	"unknown_value": func(t testing.TB, p *validator.Problem) {
+		p.Start.Set(atom(t, p.U, "in_lb(db)"), model.Value{})
+		p.Why = func(model.Atom) string { return "http://lb.example/db: connection refused" }
+	},
+	"goal_unknown": func(t testing.TB, p *validator.Problem) {
+		p.Start.Set(atom(t, p.U, "in_lb(db)"), model.Value{})
+	},
+	"policy":         func(_ testing.TB, p *validator.Problem) { p.Rules = []validator.Rule{freeze("grow")} },
+	"policy_actions": func(_ testing.TB, p *validator.Problem) { p.Allowed = []*model.Action{p.U.Action("drain")} },
+	"invariant_start": func(t testing.TB, p *validator.Problem) {
+		p.U.Invariants[0].Strict = true
+		p.Start.Set(atom(t, p.U, "in_lb(db)"), model.BoolValue(false))
+		p.Start.Set(atom(t, p.U, "in_lb(web)"), model.BoolValue(false))
+	},
+	"invariant_unknown": func(t testing.TB, p *validator.Problem) {
+		p.Start.Set(atom(t, p.U, "in_lb(web)"), model.Value{})
+	},
+	"no_goal": func(_ testing.TB, p *validator.Problem) { p.Goal, p.GoalName = nil, "" },
+}
+
+// TestEachKindReadsAsWritten holds every kind of violation to its golden
+// text: testdata/kinds.txtar has a plan and its report for each.
+func TestEachKindReadsAsWritten(t *testing.T) {
+	const file = "testdata/kinds.txtar"
+	golden, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]bool{}
+	for i := 0; i < len(golden.Files); i += 2 {
+		in, want := golden.Files[i], &golden.Files[i+1]
+		name := strings.TrimSuffix(in.Name, ".plan")
+		t.Run(name, func(t *testing.T) {
+			p := fleet(t)
+			if v := variants[name]; v != nil {
+				v(t, &p)
+			}
+			r := validator.Validate(p, plan(string(in.Data)))
+			kinds[string(r.Kind)] = true
+			var b bytes.Buffer
+			fmt.Fprintf(&b, "kind: %s\n", r.Kind)
+			if err := r.WriteText(&b); err != nil {
+				t.Fatal(err)
+			}
+			if *update {
+				want.Data = b.Bytes()
+			} else if b.String() != string(want.Data) {
+				t.Errorf("got\n%s\nwant\n%s", &b, want.Data)
+			}
+		})
+	}
+	if *update {
+		if err := os.WriteFile(file, txtar.Format(golden), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(kinds) != 12 {
+		t.Errorf("%d kinds are shown, with that of a valid plan; want 12", len(kinds))
+	}
+}

@@ -1,0 +1,129 @@
+package validator
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/fettleops/fettle/model"
+)
+
+// SyntaxError is a place in a plan that is no action. It counts as a step.
+type SyntaxError struct {
+	Line    int // from 1
+	Message string
+}
+
+// Error returns the message with its line.
+func (e *SyntaxError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Message) }
+
+const (
+	bufferSize = 64 << 10
+	maxLine    = 64 << 20 // bytes; a longer line is a syntax violation
+)
+
+// ReadPlan reads a plan as a stream: text with one action a line, PDDL, or
+// JSON, told apart by content. What cannot be read is a *SyntaxError in the
+// sequence, after which it goes on where that is possible; any other error is
+// one of r and ends it. The slices of a yielded step are reused, its strings
+// are not. The sequence can be read once.
+func ReadPlan(r io.Reader) iter.Seq2[model.Step, error] {
+	return func(yield func(model.Step, error) bool) {
+		p := &planReader{r: bufio.NewReaderSize(r, bufferSize), yield: yield, names: names{}}
+		p.read()
+	}
+}
+
+// planReader is one reading of a plan.
+type planReader struct {
+	r     *bufio.Reader
+	yield func(model.Step, error) bool
+	names names
+	line  int    // of what was read last
+	long  []byte // a line longer than the buffer
+	args  []string
+}
+
+// read reads lines until the end; a line that starts a JSON value hands over
+// to the JSON reader, which comes back behind the value.
+func (p *planReader) read() {
+	if bom, err := p.r.Peek(3); err == nil && string(bom) == "\ufeff" {
+		_, _ = p.r.Discard(3)
+	}
+	for {
+		line, err := p.next()
+		text := trim(line)
+		switch {
+		case len(line) > maxLine:
+			if !p.bad(fmt.Sprintf("a line of more than %d MiB is no action", maxLine>>20)) {
+				return
+			}
+		case len(text) > 0 && (text[0] == '{' || text[0] == '['):
+			if !p.json(line) {
+				return
+			}
+			continue // the end of the input, if it was that, is met again
+		case !p.text(text):
+			return
+		}
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			p.yield(model.Step{}, err)
+			return
+		}
+	}
+}
+
+// next returns the next line, with its end; at the end of the input what is
+// left and an error. The line is valid until the next call.
+func (p *planReader) next() ([]byte, error) {
+	line, err := p.r.ReadSlice('\n')
+	if len(line) > 0 {
+		p.line++
+	}
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return line, err
+	}
+	p.long = append(p.long[:0], line...)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		line, err = p.r.ReadSlice('\n')
+		if len(p.long) <= maxLine {
+			p.long = append(p.long, line...)
+		}
+	}
+	return p.long, err
+}
+
+// bad yields a syntax violation at the present line.
+func (p *planReader) bad(message string) bool {
+	return p.yield(model.Step{}, &SyntaxError{p.line, message})
+}
+
+// emit yields a step with the arguments gathered.
+func (p *planReader) emit(action string) bool {
+	return p.yield(model.Step{Action: action, Args: p.args, Line: p.line}, nil)
+}
+
+// names gives equal names one string, so that a repeated name costs no
+// allocation. It is bounded: names met later are allocated each time.
+type names map[string]string
+
+const (
+	maxNames   = 1 << 17
+	maxNameLen = 256
+)
+
+func (n names) of(b []byte) string {
+	if s, ok := n[string(b)]; ok {
+		return s
+	}
+	s := string(b)
+	if len(n) < maxNames && len(s) <= maxNameLen {
+		n[s] = s
+	}
+	return s
+}

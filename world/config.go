@@ -1,0 +1,135 @@
+package world
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/fettleops/fettle/model"
+)
+
+// defaultTimeout bounds an action for which the model gives no time-out.
+const defaultTimeout = time.Minute
+
+// Config is what a [World] is compiled from.
+type Config struct {
+	Folder  string           // the model's folder: relative programs and directories start here
+	Eval    *hcl.EvalContext // var.*, local.* and functions; nil: none
+	Observe map[*model.Fluent]Block
+	Run     map[*model.Action]Block
+	Timeout map[*model.Action]time.Duration // one minute where not given
+}
+
+// World observes fluents and carries out actions. It is safe for concurrent
+// use and must be closed.
+type World struct {
+	folder    string
+	eval      *hcl.EvalContext
+	timeout   map[*model.Action]time.Duration
+	observers map[*model.Fluent]*observer
+	actions   map[*model.Action]*action
+	asking    *http.Client // observes and raises fences
+	acting    *http.Client // acts: every request on a connection of its own
+}
+
+// action is a compiled run block.
+type action struct {
+	act   actuator
+	fence *fence // nil: the actuator keeps none
+}
+
+// Compile checks every observe and run body and makes them ready for use. The
+// diagnostics name every mistake at once; the world is never nil, and blocks
+// with mistakes are left out of it. A kind that this version does not serve is
+// a warning: the model can still be checked, validated and planned offline.
+func Compile(m *model.Model, c Config) (*World, hcl.Diagnostics) {
+	w := &World{
+		folder: c.Folder, eval: withFunctions(c.Eval), timeout: c.Timeout,
+		observers: map[*model.Fluent]*observer{}, actions: map[*model.Action]*action{},
+	}
+	if abs, err := filepath.Abs(c.Folder); err == nil {
+		w.folder = abs
+	}
+	w.asking, w.acting = newClients()
+	var diags hcl.Diagnostics
+	for _, f := range m.Fluents {
+		if b, ok := c.Observe[f]; ok && f.Derived == nil {
+			o, d := w.compileObserve(f, b)
+			diags = append(diags, d...)
+			if o != nil {
+				w.observers[f] = o
+			}
+		}
+	}
+	for _, a := range m.Actions {
+		if b, ok := c.Run[a]; ok {
+			r, d := w.compileRun(a, b)
+			diags = append(diags, d...)
+			if r != nil {
+				w.actions[a] = r
+			}
+		}
+	}
+	return w, diags
+}
+
+func (w *World) compileObserve(f *model.Fluent, b Block) (*observer, hcl.Diagnostics) {
+	k, diags := findKind("observe", b, func(k kind) bool { return k.observe != nil })
+	if k == nil {
+		return nil, diags
+	}
+	d := w.newDecoder(fmt.Sprintf("observe %q of fluent %q", b.Kind, f.Name), f.Params)
+	d.open(b, observeAttributes(k.attributes), nil)
+	o := decodeObserver(d, f, *k)
+	if d.diags.HasErrors() {
+		return nil, d.diags
+	}
+	return o, d.diags
+}
+
+func (w *World) compileRun(a *model.Action, b Block) (*action, hcl.Diagnostics) {
+	k, diags := findKind("run", b, func(k kind) bool { return k.run != nil })
+	if k == nil {
+		return nil, diags
+	}
+	d := w.newDecoder(fmt.Sprintf("run %q of action %q", b.Kind, a.Name), a.Params)
+	d.open(b, k.runAttributes, []hcl.BlockHeaderSchema{{Type: "fence"}})
+	r := &action{act: k.run(d)}
+	r.fence = decodeFence(d, *k)
+	if d.diags.HasErrors() {
+		return nil, d.diags
+	}
+	return r, d.diags
+}
+
+// Observes tells whether the world can be asked for the fluent's values.
+func (w *World) Observes(f *model.Fluent) bool { return w.observers[f] != nil }
+
+// Acts tells whether the world can carry the action out: it has a run block of
+// a kind that is served.
+func (w *World) Acts(a *model.Action) bool { return w.actions[a] != nil }
+
+// Fenced tells whether the action's actuator keeps a fence. An action that the
+// world cannot carry out is not fenced.
+func (w *World) Fenced(a *model.Action) bool {
+	r := w.actions[a]
+	return r != nil && r.fence != nil
+}
+
+// Timeout is the longest that [World.Act] lets the action run.
+func (w *World) Timeout(a *model.Action) time.Duration {
+	if t := w.timeout[a]; t > 0 {
+		return t
+	}
+	return defaultTimeout
+}
+
+// Close ends idle connections. Calls under way end with their contexts.
+func (w *World) Close() error {
+	w.asking.CloseIdleConnections()
+	w.acting.CloseIdleConnections()
+	return nil
+}

@@ -1,0 +1,152 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/expr-lang/expr/types"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/fettleops/fettle/model"
+)
+
+// execKind observes by what a program prints, and acts by running one.
+//
+// An answer offers stdout (trimmed), body (stdout decoded where it is JSON, the
+// text otherwise) and exit_code. A program that fails has not answered, unless
+// an expression looks at the exit code.
+func execKind() kind {
+	return kind{
+		name:       "exec",
+		attributes: []hcl.AttributeSchema{{Name: "command", Required: true}, {Name: "env"}, {Name: "dir"}, {Name: "timeout"}},
+		observe:    func(d *decoder) asker { return decodeExecObserve(d) },
+		answers:    types.Map{"stdout": types.String, "body": types.Any, "exit_code": types.Int},
+		verdict:    "exit_code",
+		runAttributes: []hcl.AttributeSchema{
+			{Name: "command", Required: true}, {Name: "env"}, {Name: "dir"}, {Name: "stdin"}, {Name: "success"},
+		},
+		run: func(d *decoder) actuator { return decodeExecRun(d) },
+		fenceAttributes: []hcl.AttributeSchema{
+			{Name: "command", Required: true}, {Name: "env"}, {Name: "dir"}, {Name: "reject", Required: true}, {Name: "timeout"},
+		},
+		fence: func(d *decoder) raiser { return decodeExecFence(d) },
+	}
+}
+
+// command is what exec's blocks have in common.
+type command struct{ argv, env, dir hcl.Expression }
+
+func (d *decoder) process() command {
+	return command{d.command("command"), d.expr("env", cty.Map(cty.String)), d.expr("dir", cty.String)}
+}
+
+func (c command) expressions() []hcl.Expression { return []hcl.Expression{c.argv, c.env, c.dir} }
+
+// process evaluates the command. A relative program with a slash in it, and a
+// relative directory, start at the model's folder; a bare program name is
+// looked up in PATH.
+func (c command) process(g *ground, folder string, fixed ...string) (process, error) {
+	argv, err := g.argv(c.argv)
+	if err != nil {
+		return process{}, err
+	}
+	if strings.Contains(argv[0], "/") && !filepath.IsAbs(argv[0]) {
+		argv[0] = filepath.Join(folder, argv[0])
+	}
+	env, err := g.texts(c.env)
+	if err != nil {
+		return process{}, err
+	}
+	for name := range env {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			return process{}, fmt.Errorf("%q is not a name of an environment variable", name)
+		}
+	}
+	dir, err := g.text(c.dir)
+	if err != nil {
+		return process{}, err
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(folder, dir)
+	}
+	return process{argv: argv, env: environment(env, fixed...), dir: dir}, nil
+}
+
+type execObserve struct {
+	command
+	folder  string
+	timeout time.Duration
+}
+
+func decodeExecObserve(d *decoder) *execObserve {
+	return &execObserve{d.process(), d.w.folder, d.duration("timeout", defaultAskTime)}
+}
+
+func (o *execObserve) query(g *ground) (query, error) {
+	p, err := o.process(g, o.folder)
+	if err != nil {
+		return nil, err
+	}
+	return &execQuery{p, o.timeout}, nil
+}
+
+type execQuery struct {
+	process
+	timeout time.Duration
+}
+
+func (q *execQuery) key() string {
+	return fmt.Sprintf("exec %q %q %q %s", q.argv, q.env, q.dir, q.timeout)
+}
+
+func (q *execQuery) source() Source { return Source{Kind: "exec", Query: commandLine(q.argv)} }
+
+// commandLine writes an argument list for a person.
+func commandLine(argv []string) string {
+	out := make([]string, len(argv))
+	for i, a := range argv {
+		if out[i] = a; a == "" || strings.ContainsFunc(a, func(r rune) bool { return r <= ' ' || r == '\'' || r == '"' || r == 0x7f }) {
+			out[i] = model.Quote(a)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func (q *execQuery) ask(ctx context.Context, _ *World) answer {
+	limit, cancel := context.WithTimeout(ctx, q.timeout)
+	defer cancel()
+	a := answer{sampled: time.Now()}
+	stdout, stderr := &limited{max: maxBody}, &output{}
+	x := q.run(limit, stopAt{stdout, cancel}, stderr)
+	switch {
+	case !x.started:
+		a.err = "not started: " + x.err.Error()
+	case stdout.more:
+		a.err = fmt.Sprintf("the output is larger than %d KiB", maxBody>>10)
+	case x.killed && ctx.Err() != nil:
+		a.err = "interrupted: " + ctx.Err().Error()
+	case x.killed:
+		a.err, a.absent = fmt.Sprintf("no answer within %s", q.timeout), true
+	case x.err != nil:
+		a.err = x.err.Error()
+	default:
+		text := strings.TrimSpace(string(stdout.buf))
+		a.env = map[string]any{"stdout": text, "body": decodeBody([]byte(text)), "exit_code": x.code}
+		if x.code != 0 {
+			a.failed = withLines(x.text, stderr.bytes())
+		}
+	}
+	return a
+}
+
+// withLines adds an output's last lines to a text.
+func withLines(text string, out []byte) string {
+	if last := lastLines(out); last != "" {
+		return text + ": " + last
+	}
+	return text
+}

@@ -1,0 +1,111 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+)
+
+type execRun struct {
+	command
+	stdin   hcl.Expression
+	success []int
+}
+
+func decodeExecRun(d *decoder) *execRun {
+	return &execRun{d.process(), d.expr("stdin", cty.String), d.codes("success", 0, 255, []int{0})}
+}
+
+// act runs the program. It failed where it could not be started or ended with
+// a code that means failure; one that was stopped leaves the outcome in doubt.
+func (r *execRun) act(ctx context.Context, w *World, g *ground, c Call) (Outcome, int) {
+	p, err := r.process(g, w.folder,
+		"FETTLE_FENCE="+strconv.FormatInt(c.Fence, 10), "FETTLE_RUN="+c.Run, "FETTLE_STEP="+strconv.Itoa(c.Step),
+		"FETTLE_ACTION_ID="+c.ActionID, "FETTLE_WRITES="+asciiJSON(c.Writes))
+	if err == nil {
+		p.stdin, err = g.text(r.stdin)
+	}
+	if err != nil {
+		return Outcome{Status: Failed, Message: "not started: " + clip(err.Error(), 300)}, 0
+	}
+	p.stray = true // it may be its job to start something
+	out := &output{}
+	x := p.run(ctx, out, out)
+	o := Outcome{Output: out.bytes(), Cut: out.cut()}
+	switch {
+	case !x.started:
+		o.Status, o.Message = Failed, "not started: "+x.err.Error()
+	case x.killed:
+		o.Status, o.Message = InDoubt, ended(ctx)+", "+withLines("killed", o.Output)
+	case x.err != nil:
+		o.Status, o.Message = InDoubt, x.err.Error()
+	case slices.Contains(r.success, x.code):
+		o.Status, o.Message = Done, x.text
+	default:
+		o.Status, o.Message = Failed, withLines(x.text, o.Output)
+	}
+	return o, max(x.code, 0)
+}
+
+type execFence struct {
+	command
+	folder  string
+	reject  []int
+	timeout time.Duration
+}
+
+func decodeExecFence(d *decoder) *execFence {
+	return &execFence{d.process(), d.w.folder, d.codes("reject", 1, 255, nil), d.duration("timeout", defaultRaise)}
+}
+
+func (f *execFence) rejects() []int { return f.reject }
+
+func (f *execFence) target(g *ground) (target, error) {
+	p, err := f.process(g, f.folder)
+	if err != nil {
+		return nil, err
+	}
+	return &execTarget{p, f.reject, f.timeout}, nil
+}
+
+type execTarget struct {
+	process
+	reject  []int
+	timeout time.Duration
+}
+
+func (t *execTarget) key() string {
+	return fmt.Sprintf("exec %q %q %q %v", t.argv, t.env, t.dir, t.reject)
+}
+
+func (t *execTarget) raise(ctx context.Context, _ *World, f Fence) error {
+	limit, cancel := context.WithTimeout(ctx, t.timeout)
+	defer cancel()
+	p := t.process
+	p.env = append(slices.Clone(p.env),
+		"FETTLE_FENCE="+strconv.FormatInt(f.Token, 10), "FETTLE_RUN="+f.Run, "FETTLE_ACTION_ID="+f.ActionID,
+		"FETTLE_RESOURCES="+asciiJSON(f.Resources))
+	out := &output{}
+	x := p.run(limit, out, out)
+	where := commandLine(p.argv)
+	switch {
+	case !x.started:
+		return fmt.Errorf("raise the fence with %s: not started: %w", where, x.err)
+	case x.killed && ctx.Err() == nil:
+		return fmt.Errorf("raise the fence with %s: no answer within %s", where, t.timeout)
+	case x.killed:
+		return fmt.Errorf("raise the fence with %s: %w", where, ctx.Err())
+	case x.err != nil:
+		return fmt.Errorf("raise the fence with %s: %w", where, x.err)
+	case slices.Contains(t.reject, x.code):
+		return &HigherFenceError{Actuator: where, Token: f.Token, Higher: higher(out.bytes())}
+	case x.code != 0:
+		return fmt.Errorf("raise the fence with %s: %s", where, withLines(x.text, out.bytes()))
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package world
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/fettleops/fettle/model"
+)
+
+// list is an answer about many objects, its items found by instance.
+type list struct {
+	items  map[uint64][]any
+	blind  int    // items of which it cannot be said which object they are about
+	reason string // why the answer has no list
+}
+
+// index evaluates `items`, and `object` of each item. An item that names no
+// object of the model is ignored.
+func (o *observer) index(u *model.Universe, a *answer) list {
+	if why := o.judge(a); why != "" {
+		return list{reason: why}
+	}
+	v, _, err := o.items.run(maps.Clone(a.env))
+	if err != nil {
+		return list{reason: joinReasons(a.failed, err.Error())}
+	}
+	items, ok := v.([]any)
+	if !ok {
+		return list{reason: joinReasons(a.failed, fmt.Sprintf("items wants a list, got %s", describe(v)))}
+	}
+	l := list{items: map[uint64][]any{}}
+	env := maps.Clone(a.env)
+	for _, item := range items {
+		env["item"] = item
+		args, known := o.about(u, env)
+		switch {
+		case !known:
+			l.blind++
+		case args != nil:
+			i := u.Index(o.fluent, args)
+			l.items[i] = append(l.items[i], item)
+		}
+	}
+	return l
+}
+
+// about finds the objects an item is about: nil where the model does not have
+// one, not known where the item does not say.
+func (o *observer) about(u *model.Universe, env map[string]any) (args []int32, known bool) {
+	foreign := false
+	for k, p := range o.fluent.Params {
+		v, _, err := o.object[k].run(env)
+		if err != nil {
+			return nil, false
+		}
+		name, ok := v.(string)
+		if !ok {
+			n, isNumber := number(v)
+			if !isNumber {
+				return nil, false
+			}
+			name = model.FormatNumber(n)
+		}
+		id, ok := u.Find(p.Type, name)
+		foreign = foreign || !ok
+		args = append(args, id)
+	}
+	if foreign {
+		return nil, true
+	}
+	return args, true
+}
+
+// readItem turns an answer about many objects into the reading of one.
+func (o *observer) readItem(u *model.Universe, g *ground, r Reading, a *answer, l *list) Reading {
+	if a.env == nil {
+		return o.missing(u, g, r, a.err, a.absent)
+	}
+	if l.reason != "" {
+		r.Err = clip(l.reason, 300)
+		return r
+	}
+	found := l.items[u.Index(o.fluent, r.Atom.Args)]
+	what := model.FormatAtom(o.fluent.Name, u.Names(o.fluent.Params, r.Atom.Args)...)
+	switch {
+	case len(found) > 1:
+		r.Err = clip(fmt.Sprintf("%d items are about %s", len(found), what), 300)
+		return r
+	case len(found) == 0 && l.blind > 0:
+		r.Err = clip(fmt.Sprintf("no item is about %s, but %d items do not say what they are about", what, l.blind), 300)
+		return r
+	case len(found) == 0:
+		return o.missing(u, g, r, "no item is about "+what, true)
+	}
+	env := maps.Clone(a.env)
+	env["item"] = found[0]
+	return o.evaluate(u, g, r, a, env)
+}

@@ -1,0 +1,203 @@
+package world
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/fettleops/fettle/model"
+)
+
+// rawName marks text that contains the name of a parameter's object as it is.
+// Names may come from discovery, so they must not change what a URL or an
+// argument means; urlencode takes the mark away.
+type rawName struct{ param string }
+
+// urlencode makes a text safe as one segment or one query value of a URL.
+var urlencode = function.New(&function.Spec{
+	Description: "Escapes a text for use as a segment or a query value of a URL.",
+	Params:      []function.Parameter{{Name: "text", Type: cty.String, AllowMarked: true}},
+	Type:        function.StaticReturnType(cty.String),
+	Impl: func(args []cty.Value, ret cty.Type) (cty.Value, error) {
+		v, marks := args[0].Unmark()
+		if !v.IsKnown() {
+			return cty.UnknownVal(ret), nil
+		}
+		kept := cty.NewValueMarks()
+		for m := range marks {
+			if _, raw := m.(rawName); !raw {
+				kept[m] = struct{}{}
+			}
+		}
+		return cty.StringVal(encode(v.AsString())).WithMarks(kept), nil
+	},
+})
+
+// encode escapes everything but letters, digits and -._~, and also a segment
+// that would otherwise mean this or the upper folder.
+func encode(s string) string {
+	if s == "." || s == ".." {
+		return strings.ReplaceAll(s, ".", "%2E")
+	}
+	return strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
+}
+
+// withFunctions returns a context for bodies, with urlencode.
+func withFunctions(parent *hcl.EvalContext) *hcl.EvalContext {
+	c := &hcl.EvalContext{}
+	if parent != nil {
+		c = parent.NewChild()
+	}
+	c.Functions = map[string]function.Function{"urlencode": urlencode}
+	return c
+}
+
+// ground evaluates a body's expressions for given objects.
+type ground struct {
+	ctx   *hcl.EvalContext
+	names map[string]string // by parameter
+}
+
+// ground binds parameters to objects. An argument below zero leaves its
+// parameter unbound.
+func (w *World) ground(u *model.Universe, params []model.Param, args []int32) *ground {
+	g := &ground{ctx: w.eval.NewChild(), names: make(map[string]string, len(params))}
+	g.ctx.Variables = make(map[string]cty.Value, len(params))
+	for i, p := range params {
+		if args[i] < 0 {
+			continue
+		}
+		name := u.Name(p.Type, args[i])
+		g.names[p.Name] = name
+		g.ctx.Variables[p.Name] = cty.StringVal(name).Mark(rawName{p.Name})
+	}
+	return g
+}
+
+// value evaluates an expression to a type; the marks say which parameters it
+// was made of.
+func (g *ground) value(e hcl.Expression, want cty.Type) (cty.Value, cty.ValueMarks, error) {
+	v, diags := e.Value(g.ctx)
+	if diags.HasErrors() {
+		d := diags.Errs()[0].(*hcl.Diagnostic)
+		return cty.NilVal, nil, fmt.Errorf("line %d: %s: %s", e.Range().Start.Line, d.Summary, d.Detail)
+	}
+	v, marks := v.UnmarkDeep()
+	v, err := convert.Convert(v, want)
+	switch {
+	case err != nil:
+		return cty.NilVal, nil, fmt.Errorf("line %d: %w", e.Range().Start.Line, err)
+	case v.IsNull():
+		return cty.NilVal, nil, fmt.Errorf("line %d: the value is null", e.Range().Start.Line)
+	case !v.IsWhollyKnown():
+		return cty.NilVal, nil, fmt.Errorf("line %d: the value is not known", e.Range().Start.Line)
+	}
+	return v, marks, nil
+}
+
+// text evaluates an expression to a text; nil gives "".
+func (g *ground) text(e hcl.Expression) (string, error) {
+	if e == nil {
+		return "", nil
+	}
+	v, _, err := g.value(e, cty.String)
+	if err != nil {
+		return "", err
+	}
+	return v.AsString(), nil
+}
+
+// texts evaluates an expression to a map of texts; nil gives none.
+func (g *ground) texts(e hcl.Expression) (map[string]string, error) {
+	if e == nil {
+		return nil, nil
+	}
+	v, _, err := g.value(e, cty.Map(cty.String))
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for k, t := range v.AsValueMap() {
+		if t.IsNull() {
+			return nil, fmt.Errorf("line %d: the value of %q is null", e.Range().Start.Line, k)
+		}
+		out[k] = t.AsString()
+	}
+	return out, nil
+}
+
+// url evaluates an expression to a URL. It refuses an object's name that would
+// change what the URL means.
+func (g *ground) url(e hcl.Expression) (string, error) {
+	v, marks, err := g.value(e, cty.String)
+	if err != nil {
+		return "", err
+	}
+	s := v.AsString()
+	for m := range marks {
+		p, ok := m.(rawName)
+		if !ok {
+			continue
+		}
+		if n := g.names[p.param]; !plain(n) && strings.Contains(s, n) {
+			return "", fmt.Errorf("the name %q does not fit into a URL as it is; write urlencode(%s) in the url", n, p.param)
+		}
+	}
+	return s, checkURL(s)
+}
+
+// plain tells whether a name stands for itself anywhere in a URL.
+func plain(name string) bool {
+	for _, c := range []byte(name) {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~:", c) >= 0) {
+			return false
+		}
+	}
+	return name != "" && name != "." && name != ".."
+}
+
+func checkURL(s string) error {
+	u, err := url.Parse(s)
+	switch {
+	case err != nil:
+		return fmt.Errorf("not a URL: %w", err)
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return fmt.Errorf("%q is not a URL of the form http://host/path or https://host/path", u.Redacted())
+	}
+	return nil
+}
+
+// argv evaluates an expression to a program and its arguments. It refuses an
+// object's name that a program would take for an option.
+func (g *ground) argv(e hcl.Expression) ([]string, error) {
+	v, marks, err := g.value(e, cty.List(cty.String))
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, a := range v.AsValueSlice() {
+		if a.IsNull() {
+			return nil, fmt.Errorf("line %d: an argument is null", e.Range().Start.Line)
+		}
+		out = append(out, a.AsString())
+	}
+	if len(out) == 0 || out[0] == "" {
+		return nil, fmt.Errorf("line %d: the command names no program", e.Range().Start.Line)
+	}
+	for m := range marks {
+		p, ok := m.(rawName)
+		if n := g.names[p.param]; ok && strings.HasPrefix(n, "-") {
+			for _, a := range out {
+				if strings.HasPrefix(a, n) {
+					return nil, fmt.Errorf("the name %q would be read as an option; put it behind a fixed text, as in \"--name=${%s}\"", n, p.param)
+				}
+			}
+		}
+	}
+	return out, nil
+}
