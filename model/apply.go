@@ -28,8 +28,9 @@ type effects struct {
 	f        *Fluent
 	i        uint64
 	add, del Tri
-	set      Tri // under which condition Value is set, over all set effects
-	value    Value
+	set      Tri     // under which condition Value is set, over all set effects
+	value    Value   // of the first
+	sure     Value   // a known value that is surely set
 	maybe    bool    // a set under an unknown condition, or several that may differ
 	inc      Tri     // whether it is increased or decreased
 	lo, hi   float64 // by how much
@@ -174,16 +175,16 @@ func (d *Delta) at(f *Fluent, i uint64) *effects {
 // different are a conflict, what may differ leaves the fluent unknown.
 func (g Ground) set(s *State, a *effects, e *Effect, env []int32, when Tri) *Fault {
 	v := e.Value.Value(s, env)
-	if a.set == False {
-		a.set, a.value, a.maybe = when, v, !v.Known()
-		return nil
-	}
-	if v != a.value || !v.Known() {
-		if when == True && a.set == True && v.Known() && a.value.Known() {
-			return g.conflict(s, a, fmt.Sprintf("to both %s and %s", s.u.ValueText(a.f, a.value), s.u.ValueText(a.f, v)))
+	if when == True && v.Known() {
+		if a.sure.Known() && a.sure != v {
+			return g.conflict(s, a, fmt.Sprintf("to both %s and %s", s.u.ValueText(a.f, a.sure), s.u.ValueText(a.f, v)))
 		}
-		a.maybe = true
+		a.sure = v
 	}
+	if a.set == False {
+		a.value = v
+	}
+	a.maybe = a.maybe || v != a.value || !v.Known()
 	a.set = a.set.Or(when)
 	return nil
 }
@@ -199,10 +200,7 @@ func (g Ground) resolve(s *State, a *effects, old Value) (Value, *Fault) {
 	case a.set != False && a.inc != False:
 		return Value{}, g.conflict(s, a, "and increases or decreases it too")
 	case a.set != False && (a.add != False || a.del != False):
-		if v := a.add.Or(old.Tri().And(a.del.Not())); v != a.value.Tri() {
-			return Value{}, g.conflict(s, a, fmt.Sprintf("to both %s and %s", s.u.ValueText(a.f, a.value), TriValue(v).Tri()))
-		}
-		return a.value, nil
+		return g.mixed(s, a, old)
 	case a.set == True && !a.maybe:
 		return a.value, nil
 	case a.set == Unknown && !a.maybe && a.value == old:
@@ -217,6 +215,18 @@ func (g Ground) resolve(s *State, a *effects, old Value) (Value, *Fault) {
 		return NumberValue(v + a.lo), nil
 	}
 	return TriValue(a.add.Or(old.Tri().And(a.del.Not()))), nil
+}
+
+// mixed resolves a bool that is set and added or deleted too.
+func (g Ground) mixed(s *State, a *effects, old Value) (Value, *Fault) {
+	v := TriValue(a.add.Or(old.Tri().And(a.del.Not())))
+	switch {
+	case !a.maybe && v == a.value:
+		return v, nil
+	case a.sure.Known() && v.Known() && v != a.sure && (a.add == True || a.del == True):
+		return Value{}, g.conflict(s, a, fmt.Sprintf("to both %s and %s", s.u.ValueText(a.f, a.sure), s.u.ValueText(a.f, v)))
+	}
+	return Value{}, nil
 }
 
 // Commit puts the written values into the state.

@@ -98,6 +98,9 @@ func (u *Universe) Step(g Ground) Step {
 	return Step{Action: g.Action.Name, Args: u.Names(g.Action.Params, g.Args)}
 }
 
+// maxListed is how many actions a message names.
+const maxListed = 12
+
 func (u *Universe) unknownAction(name string) *Fault {
 	var names []string
 	for _, a := range u.Actions {
@@ -106,6 +109,10 @@ func (u *Universe) unknownAction(name string) *Fault {
 	msg := "there is no action " + Quote(name)
 	if near := Nearest(name, names); near != "" {
 		msg += "; did you mean " + u.actions[near].Signature() + "?"
+	} else if n := len(names) - maxListed; n > 0 {
+		msg += fmt.Sprintf("; the model has %s and %d more", strings.Join(names[:maxListed], ", "), n)
+	} else if len(names) > 0 {
+		msg += "; the model has " + strings.Join(names, ", ")
 	}
 	return &Fault{UnknownAction, msg}
 }

@@ -18,6 +18,7 @@ type component struct {
 	binders []Binder
 	expr    *Expr
 	reads   []pattern // nil where a changed atom does not tell which objects the binders must have
+	all     []pattern // every read; nil where there are too many
 }
 
 // AddInvariant declares an invariant.
@@ -40,7 +41,7 @@ func (inv *Invariant) split(e *Expr, binders []Binder) {
 		b := append(append([]Binder(nil), binders...), Binder{e.Slot, e.Over, e.Name})
 		inv.split(e.Args[0], b)
 	default:
-		inv.components = append(inv.components, component{binders, e, patterns(e, binders)})
+		inv.components = append(inv.components, component{binders, e, patterns(e, binders), allPatterns(e, binders)})
 	}
 }
 
@@ -73,7 +74,7 @@ func (c *component) worsened(inv *Invariant, s *State, d *Delta) *Failure {
 	}
 	env := d.bound[:inv.Cond.Slots]
 	if c.reads == nil {
-		return c.each(s, d, env, 0)
+		return c.each(inv, s, d, env, 0)
 	}
 	for i := range d.Writes {
 		w := &d.Writes[i]
@@ -85,7 +86,7 @@ func (c *component) worsened(inv *Invariant, s *State, d *Delta) *Failure {
 			if r.fluent != w.Fluent || !r.match(s.u, w.Index, env) || !c.ranges(s.u, env) {
 				continue
 			}
-			if f := c.check(s, d, env); f != nil {
+			if f := c.check(inv, s, d, env); f != nil {
 				return f
 			}
 		}
@@ -103,13 +104,13 @@ func (c *component) ranges(u *Universe, env []int32) bool {
 	return true
 }
 
-func (c *component) each(s *State, d *Delta, env []int32, k int) *Failure {
+func (c *component) each(inv *Invariant, s *State, d *Delta, env []int32, k int) *Failure {
 	if k == len(c.binders) {
-		return c.check(s, d, env)
+		return c.check(inv, s, d, env)
 	}
 	for _, o := range s.u.members[c.binders[k].Type.id] {
 		env[c.binders[k].Slot] = o
-		if f := c.each(s, d, env, k+1); f != nil {
+		if f := c.each(inv, s, d, env, k+1); f != nil {
 			return f
 		}
 	}
@@ -117,9 +118,9 @@ func (c *component) each(s *State, d *Delta, env []int32, k int) *Failure {
 }
 
 // check compares the component's violation before and after the delta.
-func (c *component) check(s *State, d *Delta, env []int32) *Failure {
+func (c *component) check(inv *Invariant, s *State, d *Delta, env []int32) *Failure {
 	truth := c.expr.Eval(s, env)
-	if truth == True || !c.touched(s, d, env) {
+	if truth == True || !c.touched(inv, s, d, env) {
 		return nil
 	}
 	_, after := c.expr.violation(s, env)
@@ -136,15 +137,19 @@ func (c *component) check(s *State, d *Delta, env []int32) *Failure {
 }
 
 // touched tells whether the delta changes something that the component reads.
-func (c *component) touched(s *State, d *Delta, env []int32) bool {
-	r := newReader(s.u, env, 0)
-	for _, b := range c.binders {
-		r.bound = max(r.bound, b.Slot+1)
-	}
-	r.expr(c.expr)
-	for _, w := range d.Writes {
-		if w.Changed() && (r.whole[w.Fluent] || r.seen[leafKey{w.Fluent, w.Index}]) {
+func (c *component) touched(inv *Invariant, s *State, d *Delta, env []int32) bool {
+	for i := range d.Writes {
+		w := &d.Writes[i]
+		if !w.Changed() || !inv.reads[w.Fluent] {
+			continue
+		}
+		if c.all == nil {
 			return true
+		}
+		for k := range c.all {
+			if c.all[k].fluent == w.Fluent && c.all[k].covers(s.u, w.Index, env) {
+				return true
+			}
 		}
 	}
 	return false

@@ -13,11 +13,11 @@ func (r *round) judge(a *Attempt, p Proposal) {
 	a.Proposal, a.Steps, a.Usage = p, p.Steps, p.Usage
 	switch {
 	case p.Verdict == GaveUp:
-		a.failed(NoPlan, a.Proposer+" found no plan: "+p.Reason)
+		a.failed(NoPlan, "no plan found: "+p.Reason)
 	case p.Verdict != HasPlan && p.Proof:
 		a.Outcome, a.Critique = NeedsPerson, p.Reason
 	case p.Verdict != HasPlan:
-		a.failed(NoPlan, fmt.Sprintf("%s says without proof that the goal is %s: %s", a.Proposer, p.Verdict, p.Reason))
+		a.failed(NoPlan, fmt.Sprintf("the goal is said to be %s, without proof: %s", p.Verdict, p.Reason))
 	default:
 		r.judgePlan(a, p)
 	}

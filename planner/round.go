@@ -167,10 +167,9 @@ func (r *round) attempt(ctx context.Context, p Proposer) (*Attempt, error) {
 	case err != nil && ctx.Err() != nil:
 		return nil, fmt.Errorf("planning was stopped: %w", context.Cause(ctx))
 	case err != nil:
-		err = fmt.Errorf("%s: %w", p.Name(), err)
 		a.failed(Failure, err.Error())
 		a.Outcome, a.Usage = Error, proposal.Usage
-		r.errs = append(r.errs, err)
+		r.errs = append(r.errs, fmt.Errorf("%s: %w", p.Name(), err))
 	default:
 		r.judge(a, proposal)
 	}

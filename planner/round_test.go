@@ -61,7 +61,7 @@ exhausted: step 1: on not applicable; missing bulb`,
 			name:      "a proposer that cannot be asked is followed by the next",
 			proposers: []*script{{name: "m", err: errors.New("connection refused")}, says("n", proposal("fit on"))},
 			limits:    Limits{MaxAttempts: 3},
-			want: `m error error: m: connection refused → ask_next
+			want: `m error error: connection refused → ask_next
 n pass → done
 valid by n: fit on, cost 2`,
 		},
@@ -77,7 +77,7 @@ valid by n: fit on, cost 2`,
 			name:      "an opinion that there is no plan proves nothing",
 			proposers: []*script{says("m", Proposal{Verdict: SaysUnsolvable, Reason: "there is no bulb"}, proposal("fit on"))},
 			limits:    Limits{MaxAttempts: 3},
-			want: `m fail no_plan: m says without proof that the goal is unsolvable: there is no bulb → ask_again
+			want: `m fail no_plan: the goal is said to be unsolvable, without proof: there is no bulb → ask_again
 m pass → done
 valid by m: fit on, cost 2`,
 		},
@@ -92,7 +92,7 @@ unobservable: bulb is unknown [bulb]`,
 			name:      "a search that reached its limits is followed by the next",
 			proposers: []*script{says("s", Proposal{Verdict: GaveUp, Reason: "max_nodes = 5 reached"}), says("n", proposal("fit on"))},
 			limits:    Limits{MaxAttempts: 3},
-			want: `s fail no_plan: s found no plan: max_nodes = 5 reached → ask_next
+			want: `s fail no_plan: no plan found: max_nodes = 5 reached → ask_next
 n pass → done
 valid by n: fit on, cost 2`,
 		},

@@ -31,7 +31,8 @@ const (
 // are not. The sequence can be read once.
 func ReadPlan(r io.Reader) iter.Seq2[model.Step, error] {
 	return func(yield func(model.Step, error) bool) {
-		p := &planReader{r: bufio.NewReaderSize(r, bufferSize), yield: yield, names: names{}}
+		back := &pushedBack{r: r}
+		p := &planReader{r: bufio.NewReaderSize(back, bufferSize), back: back, yield: yield, names: names{}}
 		p.read()
 	}
 }
@@ -39,6 +40,7 @@ func ReadPlan(r io.Reader) iter.Seq2[model.Step, error] {
 // planReader is one reading of a plan.
 type planReader struct {
 	r     *bufio.Reader
+	back  *pushedBack // what r reads from
 	yield func(model.Step, error) bool
 	names names
 	line  int    // of what was read last

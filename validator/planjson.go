@@ -1,26 +1,29 @@
 package validator
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/fettleops/fettle/model"
 )
 
 const planForm = `write {"steps": [{"action": "name", "args": ["arg", …]}]}`
 
-// json reads the JSON value that starts with the line, then leaves the reader
-// behind it; false where reading is over.
+// json reads the JSON values that start with the line, then leaves the reader
+// behind them; false where reading is over.
 func (p *planReader) json(line []byte) bool {
 	src := &lineCounter{r: io.MultiReader(bytes.NewReader(bytes.Clone(line)), p.r), line: p.line}
 	dec := json.NewDecoder(src)
 	dec.UseNumber()
 	j := &jsonPlan{planReader: p, dec: dec, src: src}
 	err := j.value()
+	for err == nil && j.another() {
+		err = j.value()
+	}
 	p.line = src.at(dec.InputOffset())
 	switch {
 	case errors.Is(err, errStopped):
@@ -29,13 +32,49 @@ func (p *planReader) json(line []byte) bool {
 		p.yield(model.Step{}, src.err)
 		return false
 	case err != nil:
-		p.line = src.at(errorOffset(err, dec.InputOffset()))
+		p.line = src.at(brokenAt(dec, src, err))
 		p.bad(fmt.Sprintf("the plan is not well-formed JSON: %s; %s", jsonMessage(err), planForm))
 		return false
 	}
-	p.line-- // what follows on this line is counted as a line again
-	p.r = bufio.NewReaderSize(io.MultiReader(dec.Buffered(), p.r), bufferSize)
+	rest, _ := io.ReadAll(dec.Buffered()) // in memory
+	if src.read > int64(len(line)) || len(trim(rest)) > 0 {
+		p.unread(rest)
+		p.line-- // the rest of this line is counted as a line again
+	}
 	return true
+}
+
+// another tells whether a further JSON value follows.
+func (j *jsonPlan) another() bool {
+	var b [1]byte
+	for r := j.dec.Buffered(); ; {
+		if n, _ := r.Read(b[:]); n == 0 || class[b[0]]&space == 0 {
+			return n > 0 && (b[0] == '{' || b[0] == '[')
+		}
+	}
+}
+
+// unread puts what a decoder read too far back in front of the reader.
+func (p *planReader) unread(rest []byte) {
+	ahead, _ := p.r.Peek(p.r.Buffered())
+	pending := slices.Concat(rest, ahead, p.back.pending)
+	p.back = &pushedBack{pending, p.back.r}
+	p.r.Reset(p.back)
+}
+
+// pushedBack reads what is pending, then r.
+type pushedBack struct {
+	pending []byte
+	r       io.Reader
+}
+
+func (b *pushedBack) Read(p []byte) (int, error) {
+	if len(b.pending) == 0 {
+		return b.r.Read(p)
+	}
+	n := copy(p, b.pending)
+	b.pending = b.pending[n:]
+	return n, nil
 }
 
 // errStopped says that the consumer has had enough.
@@ -48,12 +87,14 @@ func jsonMessage(err error) string {
 	return err.Error()
 }
 
-func errorOffset(err error, otherwise int64) int64 {
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		return max(syntax.Offset, otherwise)
+// brokenAt returns the offset of the end, or of the value that is broken: the
+// decoder's own offset is that of the value before it.
+func brokenAt(dec *json.Decoder, src *lineCounter, err error) int64 {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return src.read
 	}
-	return otherwise
+	rest, _ := io.ReadAll(dec.Buffered()) // in memory
+	return dec.InputOffset() + int64(len(rest)-len(bytes.TrimLeft(rest, " \t\r\n,:")))
 }
 
 // jsonPlan reads one JSON value: a document with steps, a list of steps, or a

@@ -53,7 +53,7 @@ func ended(ctx context.Context) string {
 	case errors.Is(cause, context.Canceled):
 		return "interrupted"
 	case errors.Is(cause, context.DeadlineExceeded):
-		return "the time to act was over"
+		return "timed out"
 	default:
 		return "interrupted: " + cause.Error()
 	}

@@ -88,6 +88,22 @@ func fits(f *model.Fluent, t reflect.Type) bool {
 	}
 }
 
+// typeWords names an expression's type.
+func typeWords(t reflect.Type) string {
+	switch sortOf(reflect.Zero(t).Interface()) {
+	case "bool":
+		return "true or false"
+	case "number":
+		return "a number"
+	case "text":
+		return "a text"
+	case "list":
+		return "a list"
+	default:
+		return "an object with fields"
+	}
+}
+
 // plainValue turns a primitive configuration value into one of Go.
 func plainValue(v cty.Value) any {
 	switch {

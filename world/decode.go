@@ -85,7 +85,23 @@ func (d *decoder) known(name string, want cty.Type) (v cty.Value, ok bool) {
 		d.errorf(a.Expr.Range(), "Unsuitable value", "The %s of %s must not be null; leave it out instead.", name, d.what)
 		return cty.NilVal, false
 	}
+	if (want.IsMapType() || want.IsListType()) && hasNull(v) {
+		d.errorf(a.Expr.Range(), "Unsuitable value", "The %s of %s must not contain null.", name, d.what)
+		return cty.NilVal, false
+	}
 	return v, v.IsWhollyKnown()
+}
+
+func hasNull(collection cty.Value) bool {
+	if !collection.IsKnown() {
+		return false
+	}
+	for it := collection.ElementIterator(); it.Next(); {
+		if _, v := it.Element(); v.IsNull() {
+			return true
+		}
+	}
+	return false
 }
 
 // url returns the expression of a URL, checked where it is known.
@@ -100,12 +116,18 @@ func (d *decoder) url(name string) hcl.Expression {
 
 // command returns the expression of a program and its arguments.
 func (d *decoder) command(name string) hcl.Expression {
-	if v, ok := d.known(name, cty.List(cty.String)); ok {
-		if v.LengthInt() == 0 {
-			d.errorf(d.attrs[name].Expr.Range(), "Unsuitable value", "The %s of %s names no program; write [\"./program\", \"argument\"].", name, d.what)
-		}
+	a := d.attrs[name]
+	if a == nil {
+		return nil
 	}
-	return d.given(name)
+	if v, diags := a.Expr.Value(d.scope); !diags.HasErrors() && v.Type() == cty.String {
+		d.errorf(a.Expr.Range(), "Unsuitable value", "The %s of %s must be a list, as in [\"./program\", \"argument\"]: no shell takes a text apart.", name, d.what)
+		return a.Expr
+	}
+	if v, ok := d.known(name, cty.List(cty.String)); ok && v.LengthInt() == 0 {
+		d.errorf(a.Expr.Range(), "Unsuitable value", "The %s of %s names no program; write [\"./program\", \"argument\"].", name, d.what)
+	}
+	return a.Expr
 }
 
 func (d *decoder) given(name string) hcl.Expression {

@@ -1,7 +1,6 @@
 package world
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/fettleops/fettle/model"
@@ -37,32 +36,28 @@ type resource struct {
 	args   []int32       // nil: the whole fluent
 }
 
-func parseResource(u *model.Universe, text string) (resource, error) {
+// parseResource reads a resource. One with arguments that this universe does
+// not have, such as an object that left the world, stands for the whole fluent:
+// raising a fence too widely is safe.
+func parseResource(u *model.Universe, text string) resource {
 	name, args, err := model.ParseAtom(text)
-	if err != nil {
-		return resource{}, fmt.Errorf("resource %q: %w", text, err)
-	}
 	f := u.Fluent(name)
-	if f == nil {
-		return resource{text: text}, nil
+	if err != nil || f == nil {
+		return resource{text: text}
 	}
-	r := resource{text: text, fluent: f}
-	if len(args) == 0 {
-		return r, nil
-	}
+	whole := resource{text: text, fluent: f}
 	if len(args) != len(f.Params) {
-		return resource{}, fmt.Errorf("resource %q: %s has %d parameters", text, name, len(f.Params))
+		return whole
 	}
+	r := whole
 	for i, a := range args {
 		o, ok := u.Find(f.Params[i].Type, a)
 		if !ok {
-			// An object that left the world: nothing can be said of which
-			// parameters it binds, so the whole fluent is meant.
-			return resource{text: text, fluent: f}, nil
+			return whole
 		}
 		r.args = append(r.args, o)
 	}
-	return r, nil
+	return r
 }
 
 // bindings returns how the action's parameters must be bound for it to write

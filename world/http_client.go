@@ -134,6 +134,9 @@ func bare(err error) error {
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return refusedError{}
 	}
+	if errors.Is(err, io.EOF) {
+		return errors.New("the connection was closed without an answer")
+	}
 	return err
 }
 

@@ -190,7 +190,11 @@ func (t *httpTarget) raise(ctx context.Context, w *World, f Fence) error {
 	}
 	where, hidden := shownURL(t.url), secrets(t.header)
 	out := &limited{max: maxOutput}
-	x := do(limit, w.asking, http.MethodPost, t.url, t.header.Clone(), strings.NewReader(string(body)), out)
+	h := t.header.Clone()
+	// Raising twice is raising once, so that the transport may repeat it on a new
+	// connection where an idle one turns out to be closed. Nothing is sent of it.
+	h["Idempotency-Key"] = nil
+	x := do(limit, w.asking, http.MethodPost, t.url, h, strings.NewReader(string(body)), out)
 	switch {
 	case x.err != nil && ctx.Err() == nil && limit.Err() != nil:
 		return fmt.Errorf("raise the fence at %s: no answer within %s", where, t.timeout)

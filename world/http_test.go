@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/fettleops/fettle/model"
 )
 
 // serve starts a server whose address is var.at, and returns what it was asked.
@@ -218,7 +220,15 @@ func TestAbsentIsRefusedOrTimedOutAndNothingElse(t *testing.T) {
 	w := m.mustCompile(t, `
 	fluent "up" {
 		observe "http" {
-			url     = { api = "${var.at}/hang", db = var.refused, "-rf" = "${var.at}/break" }[s]
+			url     = { db = var.refused, "-rf" = "${var.at}/break" }[s]
+			value   = "body.up"
+			absent  = false
+			timeout = "1m"
+		}
+	}
+	fluent "open" {
+		observe "http" {
+			url     = "${var.at}/hang"
 			value   = "body.up"
 			absent  = false
 			timeout = "100ms"
@@ -226,7 +236,7 @@ func TestAbsentIsRefusedOrTimedOutAndNothingElse(t *testing.T) {
 	}
 	fluent "in_lb" {
 		observe "http" {
-			url    = { api = var.refused, db = "${var.at}/large", "-rf" = "http://nowhere.invalid./" }[s]
+			url    = { api = var.refused, db = "${var.at}/large" }[s]
 			value  = "body.up"
 		}
 	}
@@ -237,11 +247,11 @@ func TestAbsentIsRefusedOrTimedOutAndNothingElse(t *testing.T) {
 			absent = 0
 		}
 	}`)
-	got := m.observe(t, w, "up(api)", "up(db)", "up('-rf')", "in_lb(api)", "in_lb(db)", "replicas(api)")
+	got := m.observe(t, w, "open", "up(db)", "up('-rf')", "in_lb(api)", "in_lb(db)", "replicas(api)")
 	same(t, got, `
-up(api) = false {no answer within 100ms}
+open = false {no answer within 100ms}
 up(db) = false {connection refused}
-up('-rf') = unknown [EOF]
+up('-rf') = unknown [the connection was closed without an answer]
 in_lb(api) = unknown [connection refused]
 in_lb(db) = unknown [the answer is larger than 1024 KiB]
 replicas(api) = 0 {connection refused}`)
@@ -357,5 +367,59 @@ func TestWhatIsNotObservedIsNotAsked(t *testing.T) {
 	}
 	if w.Observes(m.Fluent("belief")) || w.Acts(m.Action("drain")) || w.Fenced(m.Action("drain")) {
 		t.Error("a world without blocks can do nothing")
+	}
+}
+
+// A parameter may be called like a field of the items: object speaks of the
+// item, since which object it is about is what is being asked.
+func TestParameterCalledLikeAField(t *testing.T) {
+	m := newTestModel(t)
+	m.Fluent("in_lb").Params[0].Name = "name"
+	defer func() { m.Fluent("in_lb").Params[0].Name = "s" }()
+	m.serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, services) })
+	w := m.mustCompile(t, `fluent "in_lb" {
+		observe "http" {
+			url    = "${var.at}/services"
+			items  = "body.services"
+			object = "name"
+			value  = "in_lb && item.name == name"
+		}
+	}`)
+	same(t, m.observe(t, w, "in_lb(api)"), `in_lb(api) = true {in_lb = true, name = "api"}`)
+}
+
+func BenchmarkObserveListOfTenThousand(b *testing.B) {
+	mod := model.New()
+	service := mod.AddType("service", nil)
+	var body strings.Builder
+	body.WriteString(`[`)
+	for i := range 10_000 {
+		name := fmt.Sprintf("s%d", i)
+		service.AddObject(name)
+		fmt.Fprintf(&body, `{"name":%q,"up":true},`, name)
+	}
+	body.WriteString(`{"name":"x"}]`)
+	mod.AddFluent(&model.Fluent{Name: "up", Kind: model.KindBool, Params: []model.Param{{Name: "s", Type: service}}})
+	mod.Link()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body.String()) }))
+	defer s.Close()
+	m := &testModel{Model: mod, u: model.NewUniverse(mod), vars: map[string]cty.Value{"at": cty.StringVal(s.URL)}}
+	w, diags := m.compileIn(b.TempDir(), `fluent "up" {
+		observe "http" {
+			url    = var.at
+			items  = "body"
+			object = "name"
+			value  = "up == true"
+		}
+	}`)
+	if diags.HasErrors() {
+		b.Fatal(diags)
+	}
+	defer w.Close()
+	for b.Loop() {
+		rs := w.Observe(b.Context(), m.u, []model.Ref{{Fluent: mod.Fluent("up")}}, time.Time{})
+		if len(rs) != 10_000 || !rs[9999].Value.Known() {
+			b.Fatalf("%d readings, %+v", len(rs), rs[len(rs)-1])
+		}
 	}
 }

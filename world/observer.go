@@ -39,10 +39,10 @@ func decodeObserver(d *decoder, f *model.Fluent, k kind) *observer {
 	o.shared = len(used) == 0
 	o.absent = d.absent(f)
 	list := d.has("items")
-	o.value = d.program("value", k.answers, list)
+	o.value = d.program("value", k.answers, f.Params, list)
 	if o.value != nil && !fits(f, o.value.typ) {
 		d.errorf(d.attrs["value"].Expr.Range(), "Unsuitable value",
-			"The value of %s is of type %s, but the fluent wants %s.", d.what, o.value.typ, wanted(f))
+			"The value of %s is %s, but the fluent wants %s.", d.what, typeWords(o.value.typ), wanted(f))
 	}
 	switch {
 	case list != d.has("object"):
@@ -50,7 +50,7 @@ func decodeObserver(d *decoder, f *model.Fluent, k kind) *observer {
 	case list && len(f.Params) == 0:
 		d.errorf(d.attrs["items"].NameRange, "List without parameters", "The fluent %q has no parameters, so an item cannot be about one of its instances. Leave out items and object.", f.Name)
 	case list:
-		o.items = d.program("items", k.answers, false)
+		o.items = d.program("items", k.answers, nil, false)
 		o.object = d.objects(f, k.answers)
 		if !o.shared {
 			d.errorf(d.rng, "List that depends on a parameter", "With items, one answer serves all objects, but this body depends on %s. Leave out items and object to ask for each object.", used[0])
@@ -59,23 +59,24 @@ func decodeObserver(d *decoder, f *model.Fluent, k kind) *observer {
 	return o
 }
 
-// program compiles the expression in an attribute.
-func (d *decoder) program(name string, answers types.Map, list bool) *program {
+// program compiles the expression in an attribute. The parameters it may look
+// at are none where it is evaluated once for all objects.
+func (d *decoder) program(name string, answers types.Map, params []model.Param, list bool) *program {
 	if !d.has(name) {
 		return nil
 	}
-	return d.source(name, d.attrs[name].Expr, answers, list)
+	return d.source(name, d.attrs[name].Expr, answers, params, list)
 }
 
 // source compiles the expression that an HCL string contains. The string must
 // be fixed: an expression is code, and nothing is pasted into it.
-func (d *decoder) source(name string, e hcl.Expression, answers types.Map, list bool) *program {
+func (d *decoder) source(name string, e hcl.Expression, answers types.Map, params []model.Param, list bool) *program {
 	v, diags := e.Value(nil)
 	if diags.HasErrors() || v.Type() != cty.String || v.IsNull() || !v.IsKnown() {
 		d.errorf(e.Range(), "Unsuitable value", "The %s of %s must be an expression in a fixed string, such as \"body.status == 'UP'\", without ${…}.", name, d.what)
 		return nil
 	}
-	p, err := compile(v.AsString(), answers, d.params, list)
+	p, err := compile(v.AsString(), answers, params, list)
 	if err != nil {
 		d.errorf(within(e, v.AsString(), err), "Invalid expression", "The %s of %s: %s.", name, d.what, err)
 		return nil
@@ -114,7 +115,7 @@ func (d *decoder) objects(f *model.Fluent, answers types.Map) []*program {
 			d.errorf(e.Range(), "Unsuitable value", "The object of %s must name each parameter's object, as in { %s = \"name\" }.", d.what, f.Params[0].Name)
 			return nil
 		}
-		return []*program{d.source("object", e, answers, true)}
+		return []*program{d.source("object", e, answers, nil, true)}
 	}
 	out := make([]*program, len(f.Params))
 	for _, kv := range pairs {
@@ -128,7 +129,7 @@ func (d *decoder) objects(f *model.Fluent, answers types.Map) []*program {
 			d.errorf(kv.Key.Range(), "Unknown parameter", "The fluent %q has no parameter %q.", f.Name, name)
 			continue
 		}
-		out[i] = d.source("object", kv.Value, answers, true)
+		out[i] = d.source("object", kv.Value, answers, nil, true)
 	}
 	for i, p := range f.Params {
 		if out[i] == nil && !d.diags.HasErrors() {

@@ -51,10 +51,7 @@ type keeper struct {
 func (w *World) keepers(u *model.Universe, resources []string) ([]*keeper, error) {
 	k := keepers{w: w, u: u, byKey: map[string]*keeper{}}
 	for _, text := range resources {
-		r, err := parseResource(u, text)
-		if err != nil {
-			return nil, err
-		}
+		r := parseResource(u, text)
 		for _, a := range u.Actions {
 			if !w.Fenced(a) {
 				continue

@@ -31,6 +31,10 @@ func play(role string, args []string) int {
 		return code
 	case "env":
 		fmt.Println(strings.Join(os.Environ(), "\n"))
+	case "dump":
+		if err := os.WriteFile(args[0], []byte(strings.Join(os.Environ(), "\n")), 0o600); err != nil {
+			return 1
+		}
 	case "where":
 		dir, _ := os.Getwd()
 		in, _ := io.ReadAll(os.Stdin)

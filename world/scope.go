@@ -163,10 +163,10 @@ func plain(name string) bool {
 
 func checkURL(s string) error {
 	u, err := url.Parse(s)
-	switch {
-	case err != nil:
-		return fmt.Errorf("not a URL: %w", err)
-	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+	if err != nil {
+		return fmt.Errorf("%q is not a URL of the form http://host/path or https://host/path", s)
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return fmt.Errorf("%q is not a URL of the form http://host/path or https://host/path", u.Redacted())
 	}
 	return nil

@@ -81,7 +81,7 @@ func compile(src string, answers types.Map, params []model.Param, list bool) (*p
 		}
 	}
 	if _, err := checker.Check(tree, config); err != nil {
-		return nil, at(err)
+		return nil, hint(at(err), r, answers, list)
 	}
 	r.guard(&tree.Node, plainUse)
 	typ, err := checker.Check(tree, config)
@@ -116,6 +116,21 @@ func at(err error) error {
 		return &sourceError{0, 0, err.Error()}
 	}
 	return &sourceError{e.From, max(e.To, e.From+1), e.Message}
+}
+
+// hint adds to a mistake in a list that a name is the answer's, where an
+// item's field may have been meant.
+func hint(err error, r *rewriter, answers types.Map, list bool) error {
+	var e *sourceError
+	if !list || !errors.As(err, &e) {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(answers)) {
+		if r.names[name] {
+			e.msg += fmt.Sprintf("; %s is the answer's, an item's field is item.%s", name, name)
+		}
+	}
+	return e
 }
 
 // mentions tells whether one of the programs looks at the name.

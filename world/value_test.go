@@ -97,7 +97,7 @@ func TestItemFieldsInLists(t *testing.T) {
 		{"item == 'x'", `"x"`, `true {item = "x"}`},
 		{"let x = up; x", `{"up":true}`, "true {up = true}"},
 		// status is the answer's, whatever the items have: told at load.
-		{"status == 'UP'", `{"status":"UP"}`, "refused: invalid operation: == (mismatched types int and string)"},
+		{"status == 'UP'", `{"status":"UP"}`, "refused: invalid operation: == (mismatched types int and string); status is the answer's, an item's field is item.status"},
 	} {
 		if got := evaluate(t, c.src, c.item, true); got != c.want {
 			t.Errorf("%s over %s\n got %s\nwant %s", c.src, c.item, got, c.want)
@@ -134,4 +134,24 @@ func TestParameterThatHidesANameOfTheAnswer(t *testing.T) {
 	if err == nil || err.Error() != "status is both a parameter and a name of the answer; rename the parameter" {
 		t.Errorf("got %v", err)
 	}
+}
+
+func FuzzAnswers(f *testing.F) {
+	f.Add("body.status == 'UP'", `{"status":"UP"}`)
+	f.Add("any(body.xs, .a in ['x'] || .b?.c ?? false)", `{"xs":[{"a":1},{"b":{"c":true}}]}`)
+	f.Add("let x = find(body, # != nil); x[0] + len(body[1:])", `[[1],2,null]`)
+	f.Add("count(keys(body), body[#] == s) > 0 ? text : headers.etag", `{"a":"api"}`)
+	f.Fuzz(func(t *testing.T, src, body string) {
+		p, err := compile(src, httpKind().answers, []model.Param{{Name: "s"}}, true)
+		if err != nil {
+			return
+		}
+		env := map[string]any{
+			"status": 200, "headers": map[string]any{"etag": "x"}, "text": body, "s": "api",
+			"body": decodeBody([]byte(body)), "item": decodeBody([]byte(body)),
+		}
+		if v, _, err := p.run(env); err != nil && v != nil {
+			t.Errorf("%s over %s: both %v and %v", src, body, v, err)
+		}
+	})
 }

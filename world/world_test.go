@@ -85,9 +85,15 @@ func newTestModel(t *testing.T) *testModel {
 // compile makes a world of fluent and action blocks.
 func (m *testModel) compile(t *testing.T, folder, src string) (*World, hcl.Diagnostics) {
 	t.Helper()
+	w, diags := m.compileIn(folder, src)
+	t.Cleanup(func() { _ = w.Close() })
+	return w, diags
+}
+
+func (m *testModel) compileIn(folder, src string) (*World, hcl.Diagnostics) {
 	f, diags := hclsyntax.ParseConfig([]byte(src), "test.hcl", hcl.InitialPos)
 	if diags.HasErrors() {
-		t.Fatal(diags)
+		panic(diags)
 	}
 	c := Config{
 		Folder: folder, Observe: map[*model.Fluent]Block{}, Run: map[*model.Action]Block{}, Timeout: map[*model.Action]time.Duration{},
@@ -104,16 +110,10 @@ func (m *testModel) compile(t *testing.T, folder, src string) (*World, hcl.Diagn
 		c.Run[a] = block
 		if attr := b.Body.Attributes["timeout"]; attr != nil {
 			v, _ := attr.Expr.Value(nil)
-			d, err := time.ParseDuration(v.AsString())
-			if err != nil {
-				t.Fatal(err)
-			}
-			c.Timeout[a] = d
+			c.Timeout[a], _ = time.ParseDuration(v.AsString())
 		}
 	}
-	w, diags := Compile(m.Model, c)
-	t.Cleanup(func() { _ = w.Close() })
-	return w, diags
+	return Compile(m.Model, c)
 }
 
 func (m *testModel) mustCompile(t *testing.T, src string) *World {
@@ -130,9 +130,9 @@ func (m *testModel) refs(t *testing.T, texts ...string) []model.Ref {
 	t.Helper()
 	var out []model.Ref
 	for _, s := range texts {
-		r, err := parseResource(m.u, s)
-		if err != nil || r.fluent == nil {
-			t.Fatalf("%s: %v", s, err)
+		r := parseResource(m.u, s)
+		if r.fluent == nil {
+			t.Fatalf("there is no fluent %s", s)
 		}
 		out = append(out, model.Ref{Fluent: r.fluent, Args: r.args})
 	}

@@ -72,7 +72,7 @@ func (a *app) run(ctx context.Context, path string, f runFlags) error {
 	if goal == nil {
 		return errors.New("the model has no goal; add a goal block")
 	}
-	proposers, err := a.proposers(l, f.plan, u, goal, name)
+	proposers, err := a.proposers(l, f, name)
 	if err != nil {
 		return err
 	}

@@ -134,7 +134,7 @@ func (s *scope) undo(e hcl.Expression) {
 	l := &lowerer{scope: s, ld: s.ld, src: src}
 	id, args := head(n)
 	if id == nil {
-		l.errorAt(span(n), "Not an action", "undo names an action with its arguments, such as readd(s).")
+		l.errorAt(l.src.span(n), "Not an action", "undo names an action with its arguments, such as readd(s).")
 		return
 	}
 	d := s.ld.actionOf[id.Value]
@@ -164,7 +164,7 @@ func head(n ast.Node) (*ast.IdentifierNode, []ast.Node) {
 func (l *lowerer) plain(xs []*model.Expr, args []ast.Node, ok bool, what string) bool {
 	for i := range xs {
 		if xs[i] != nil && xs[i].Op != model.OpSlot && xs[i].Op != model.OpObject {
-			l.errorAt(span(args[i]), "Not an object", "An argument of %s is a parameter or an object: what it names must not depend on the state.", what)
+			l.errorAt(l.src.span(args[i]), "Not an object", "An argument of %s is a parameter or an object: what it names must not depend on the state.", what)
 			ok = false
 		}
 	}

@@ -110,7 +110,7 @@ func (r *effectReader) head(e hcl.Expression, op model.EffectOp) (model.Effect, 
 	}
 	id, args := head(n)
 	if id == nil {
-		l.errorAt(span(n), "Not a fluent", "An effect names a fluent with its arguments, such as in_lb(s). Conditions stand in when.")
+		l.errorAt(l.src.span(n), "Not a fluent", "An effect names a fluent with its arguments, such as in_lb(s). Conditions stand in when.")
 		return none, false
 	}
 	d := r.ld.fluentNamed(id.Value)
@@ -119,7 +119,9 @@ func (r *effectReader) head(e hcl.Expression, op model.EffectOp) (model.Effect, 
 		return none, false
 	}
 	if d == nil {
-		l.notFluent(id, id.Value)
+		if !r.ld.tainted[id.Value] {
+			l.notFluent(id, id.Value)
+		}
 		return none, false
 	}
 	x := l.read(id, id.Value, args)
@@ -135,10 +137,11 @@ func (r *effectReader) head(e hcl.Expression, op model.EffectOp) (model.Effect, 
 		l.errorAt(id.Location(), "Wrong type", "%s is for numbers, and %s is %s.", effectWords[op], f.Name, noun(f.Kind, f.Type))
 		return none, false
 	}
-	return model.Effect{Op: op, Fluent: f, Args: x.Args, When: r.when, Forall: r.binders}, bound(r.binders)
+	return model.Effect{Op: op, Fluent: f, Args: x.Args, When: r.when, Forall: r.binders}, typed(r.binders)
 }
 
-func bound(bs []model.Binder) bool {
+// typed tells whether every binder has a type.
+func typed(bs []model.Binder) bool {
 	for _, b := range bs {
 		if b.Type == nil {
 			return false
@@ -169,6 +172,11 @@ func (r *effectReader) assignments(attr *hcl.Attribute, op model.EffectOp) {
 		eff, ok := r.head(p.Key, op)
 		if !ok {
 			continue
+		}
+		for _, e := range r.out {
+			if e.Op == op && sameHead(e, eff) {
+				r.ld.errorAt(p.Key.Range(), "Given twice", "The same effect does this to the same fluent already. Keep one.")
+			}
 		}
 		if eff.Value = r.assigned(p.Value, eff.Fluent); eff.Value != nil {
 			r.out = append(r.out, eff)

@@ -1,7 +1,9 @@
 package load
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"unicode/utf8"
@@ -75,21 +77,30 @@ func (ld *loader) fileFunc() function.Function {
 			}
 			info, err := os.Stat(path)
 			if err != nil {
-				return cty.NilVal, err
+				return cty.NilVal, readError(args[0].AsString(), err)
 			}
 			if !info.Mode().IsRegular() || info.Size() > maxInclude {
-				return cty.NilVal, fmt.Errorf("%s is no file of at most %d bytes", path, maxInclude)
+				return cty.NilVal, fmt.Errorf("%s is no file of at most %d bytes", args[0].AsString(), maxInclude)
 			}
 			data, err := os.ReadFile(path)
 			if err != nil {
-				return cty.NilVal, err
+				return cty.NilVal, readError(args[0].AsString(), err)
 			}
 			if !utf8.Valid(data) {
-				return cty.NilVal, fmt.Errorf("%s is not UTF-8 text", path)
+				return cty.NilVal, fmt.Errorf("%s is not UTF-8 text", args[0].AsString())
 			}
 			return cty.StringVal(string(data)), nil
 		},
 	})
+}
+
+// readError names a file as the author wrote it.
+func readError(name string, err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 // Scoped returns the context in which a body's expressions are evaluated: the

@@ -103,6 +103,12 @@ func Model(path string, o Options) (*Loaded, hcl.Diagnostics) {
 	if !ld.readFiles(path) {
 		return nil, ld.diags.sorted()
 	}
+	ld.build()
+	return ld.l, ld.diags.sorted()
+}
+
+// build turns the parsed files into the model.
+func (ld *loader) build() {
 	ld.sortBlocks()
 	ld.variables()
 	ld.locals()
@@ -117,7 +123,6 @@ func Model(path string, o Options) (*Loaded, hcl.Diagnostics) {
 	ld.states()
 	ld.m.Link()
 	ld.l.Hash = ld.hash()
-	return ld.l, ld.diags.sorted()
 }
 
 // loader is the work in progress of one call of [Model].
@@ -127,6 +132,8 @@ type loader struct {
 	m     *model.Model
 	diags collector
 	names map[string]declared
+	// tainted names are declared as two things: what uses them is not blamed.
+	tainted map[string]bool
 
 	sources map[string][]byte // file contents by the name that ranges carry
 	bodies  []hcl.Body
@@ -150,7 +157,7 @@ func newLoader(o Options) *loader {
 	}
 	m := model.New()
 	return &loader{
-		o: o, m: m, names: map[string]declared{}, sources: map[string][]byte{},
+		o: o, m: m, names: map[string]declared{}, tainted: map[string]bool{}, sources: map[string][]byte{},
 		typeOf: map[string]*typeDecl{}, members: map[*model.Type]map[int32]bool{},
 		objects: map[string][]*model.Type{}, vars: map[string]varValue{}, patience: 100,
 		l: &Loaded{

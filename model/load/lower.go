@@ -50,10 +50,10 @@ func (l *lowerer) operand(n ast.Node, kind model.Kind, t *model.Type, label stri
 		return nil
 	}
 	if x.Kind != kind {
-		return l.errorAt(span(n), "Wrong type", "%s takes %s, and this is %s.", label, noun(kind, t), describe(x))
+		return l.errorAt(l.src.span(n), "Wrong type", "%s %s, and this is %s.", label, noun(kind, t), describe(x))
 	}
 	if kind == model.KindObject && t != nil && !x.Type.IsA(t) {
-		return l.errorAt(span(n), "Wrong type", "%s takes %s, and this is %s.", label, noun(kind, t), describe(x))
+		return l.errorAt(l.src.span(n), "Wrong type", "%s %s, and this is %s.", label, noun(kind, t), describe(x))
 	}
 	return x
 }
@@ -63,11 +63,11 @@ func (l *lowerer) unquoted(n ast.Node, t *model.Type, label string) bool {
 	if _, ok := n.(*ast.BinaryNode); !ok {
 		return false
 	}
-	loc := span(n)
+	loc := l.src.span(n)
 	text := l.src.slice(loc)
-	detail := fmt.Sprintf("%s takes %s, and this is a calculation.", label, noun(model.KindObject, t))
+	detail := fmt.Sprintf("%s %s, and this is a calculation.", label, noun(model.KindObject, t))
 	if word := strings.ReplaceAll(text, " ", ""); model.Bare(word) && word == text {
-		detail = fmt.Sprintf("%s takes %s, and without quotes %s is a calculation. If it is a name, quote it: '%s'.", label, noun(model.KindObject, t), text, text)
+		detail = fmt.Sprintf("%s %s, and without quotes %s is a calculation. If it is a name, quote it: '%s'.", label, noun(model.KindObject, t), text, text)
 	}
 	l.errorAt(loc, "Not an object", "%s", detail)
 	return true

@@ -81,6 +81,7 @@ func (ld *loader) taken(kind, name string, rng hcl.Range, d declared) {
 		ld.errorAt(rng, fmt.Sprintf("Duplicate %s %q", kind, name), "It is declared already at %s. Names are shared by all files of a model.", place(d.rng))
 		return
 	}
+	ld.tainted[name] = true
 	ld.errorAt(rng, "Name taken", "The %s %q would hide the %s of that name, declared at %s. Choose another name.", kind, name, d.kind, place(d.rng))
 }
 

@@ -21,6 +21,9 @@ func (l *lowerer) identifier(n *ast.IdentifierNode, want *model.Type) *model.Exp
 		}
 		return &model.Expr{Op: model.OpSlot, Kind: model.KindObject, Type: v.t, Slot: v.slot, Name: name}
 	}
+	if l.ld.tainted[name] {
+		return nil
+	}
 	switch l.ld.names[name].kind {
 	case "fluent":
 		return l.read(n, name, nil)
@@ -119,6 +122,9 @@ func (l *lowerer) call(n *ast.CallNode) *model.Expr {
 // read lowers the reading of a fluent.
 func (l *lowerer) read(at *ast.IdentifierNode, name string, args []ast.Node) *model.Expr {
 	d := l.ld.fluentNamed(name)
+	if d == nil && l.ld.tainted[name] {
+		return nil
+	}
 	if d == nil {
 		return l.notFluent(at, name)
 	}
@@ -144,7 +150,7 @@ func (l *lowerer) arguments(at *ast.IdentifierNode, name string, params []model.
 	ok := true
 	xs := make([]*model.Expr, len(args))
 	for i, a := range args {
-		xs[i] = l.operand(a, model.KindObject, params[i].Type, name)
+		xs[i] = l.operand(a, model.KindObject, params[i].Type, name+" takes")
 		ok = ok && xs[i] != nil
 	}
 	return xs, ok

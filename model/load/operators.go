@@ -14,13 +14,13 @@ import (
 func (l *lowerer) unary(n *ast.UnaryNode) *model.Expr {
 	switch n.Operator {
 	case "!", "not":
-		x := l.operand(n.Node, model.KindBool, nil, n.Operator)
+		x := l.operand(n.Node, model.KindBool, nil, n.Operator+" takes")
 		if x == nil {
 			return nil
 		}
 		return &model.Expr{Op: model.OpNot, Kind: model.KindBool, Args: []*model.Expr{x}}
 	}
-	x := l.operand(n.Node, model.KindNumber, nil, n.Operator)
+	x := l.operand(n.Node, model.KindNumber, nil, n.Operator+" takes")
 	if x == nil || n.Operator == "+" {
 		return x
 	}
@@ -68,7 +68,7 @@ func (l *lowerer) binary(n *ast.BinaryNode) *model.Expr {
 }
 
 func (l *lowerer) pair(n *ast.BinaryNode, kind model.Kind) (a, b *model.Expr) {
-	return l.operand(n.Left, kind, nil, n.Operator), l.operand(n.Right, kind, nil, n.Operator)
+	return l.operand(n.Left, kind, nil, n.Operator+" takes"), l.operand(n.Right, kind, nil, n.Operator+" takes")
 }
 
 func (l *lowerer) numeric(n *ast.BinaryNode, op model.Op, kind model.Kind) *model.Expr {
@@ -82,9 +82,9 @@ func (l *lowerer) numeric(n *ast.BinaryNode, op model.Op, kind model.Kind) *mode
 // textual lowers contains, startsWith, endsWith and matches. The pattern of
 // matches is a literal, so that it is compiled once and known to be valid.
 func (l *lowerer) textual(n *ast.BinaryNode, op model.Op) *model.Expr {
-	a := l.operand(n.Left, model.KindString, nil, n.Operator)
+	a := l.operand(n.Left, model.KindString, nil, n.Operator+" takes")
 	if op != model.OpMatches {
-		b := l.operand(n.Right, model.KindString, nil, n.Operator)
+		b := l.operand(n.Right, model.KindString, nil, n.Operator+" takes")
 		if a == nil || b == nil {
 			return nil
 		}
@@ -92,7 +92,7 @@ func (l *lowerer) textual(n *ast.BinaryNode, op model.Op) *model.Expr {
 	}
 	lit, ok := n.Right.(*ast.StringNode)
 	if !ok {
-		return l.errorAt(span(n.Right), "Not a pattern", "matches takes a regular expression, written as a string.")
+		return l.errorAt(l.src.span(n.Right), "Not a pattern", "matches takes a regular expression, written as a string.")
 	}
 	text := cty.NormalizeString(lit.Value)
 	re, err := regexp.Compile(text)
@@ -109,7 +109,7 @@ func (l *lowerer) textual(n *ast.BinaryNode, op model.Op) *model.Expr {
 // object-valued is an object or a word of its type.
 func (l *lowerer) equality(n *ast.BinaryNode) *model.Expr {
 	a, b := l.alike(n.Left, n.Right)
-	if a == nil || b == nil || !l.comparable(span(n), a, b) {
+	if a == nil || b == nil || !l.comparable(l.src.span(n), a, b) {
 		return nil
 	}
 	op := model.OpEq
@@ -121,12 +121,13 @@ func (l *lowerer) equality(n *ast.BinaryNode) *model.Expr {
 
 // alike lowers two operands, each a hint for the other.
 func (l *lowerer) alike(left, right ast.Node) (a, b *model.Expr) {
-	if l.open(left) && !l.open(right) {
+	if l.openness(left) > l.openness(right) {
 		b, a = l.alike(right, left)
 		return a, b
 	}
+	open := l.openness(right) > 0
 	if a = l.expr(left, nil); a == nil {
-		if !l.open(right) {
+		if !open {
 			b = l.expr(right, nil)
 		}
 		return nil, b
@@ -134,39 +135,39 @@ func (l *lowerer) alike(left, right ast.Node) (a, b *model.Expr) {
 	if a.Kind != model.KindObject {
 		return a, l.expr(right, nil)
 	}
-	if l.unquoted(right, a.Type, "The comparison") {
+	if l.unquoted(right, a.Type, "The comparison takes") {
 		return a, nil
 	}
-	want := a.Type
-	if !l.open(right) {
-		want = nil
-	} else if !want.Enum {
-		want = want.Root()
+	var want *model.Type
+	if open {
+		want = a.Type.Root()
 	}
 	return a, l.expr(right, want)
 }
 
-// open tells whether the meaning of an operand depends on the type wanted:
-// strings, and bare words that are no variables.
-func (l *lowerer) open(n ast.Node) bool {
+// openness tells how much the meaning of an operand depends on the type that
+// is wanted: that of a string does, that of a bare word that is no variable
+// may, that of anything else does not.
+func (l *lowerer) openness(n ast.Node) int {
 	switch n := n.(type) {
 	case *ast.StringNode:
-		return true
+		return 2
 	case *ast.IdentifierNode:
 		if _, ok := l.letNamed(n.Value); ok {
-			return false
+			return 0
 		}
 		if _, ok := l.lookup(n.Value); ok {
-			return false
+			return 0
 		}
-		k := l.ld.names[n.Value].kind
-		return k == "object" || k == ""
+		if k := l.ld.names[n.Value].kind; k == "object" || k == "" {
+			return 1
+		}
 	case *ast.ConditionalNode:
-		return l.open(n.Exp1) && l.open(n.Exp2)
+		return min(l.openness(n.Exp1), l.openness(n.Exp2))
 	case *ast.VariableDeclaratorNode:
-		return l.open(n.Expr)
+		return l.openness(n.Expr)
 	}
-	return false
+	return 0
 }
 
 // comparable reports operands that can never be equal by their types.
@@ -186,7 +187,7 @@ func (l *lowerer) in(n *ast.BinaryNode) *model.Expr {
 	id, ok := n.Right.(*ast.IdentifierNode)
 	if !ok || l.ld.names[id.Value].kind != "type" {
 		l.expr(n.Left, nil)
-		return l.errorAt(span(n.Right), "Not a list", "in takes a list, as in x in [a, b], or a type.")
+		return l.errorAt(l.src.span(n.Right), "Not a list", "in takes a list, as in x in [a, b], or a type.")
 	}
 	t := l.ld.typeOf[id.Value].t
 	x := l.expr(n.Left, t.Root())
@@ -194,7 +195,7 @@ func (l *lowerer) in(n *ast.BinaryNode) *model.Expr {
 		return nil
 	}
 	if x.Kind != model.KindObject || x.Type.Root() != t.Root() {
-		return l.errorAt(span(n), "Wrong type", "%s can be no %s.", capital(describe(x)), t)
+		return l.errorAt(l.src.span(n), "Wrong type", "%s can be no %s.", capital(describe(x)), t)
 	}
 	return &model.Expr{Op: model.OpIsA, Kind: model.KindBool, Args: []*model.Expr{x}, Over: t}
 }
@@ -208,7 +209,7 @@ func (l *lowerer) inList(n *ast.BinaryNode, list *ast.ArrayNode) *model.Expr {
 	}
 	for _, e := range list.Nodes {
 		a, b := l.alike(n.Left, e)
-		if a == nil || b == nil || !l.comparable(span(n), a, b) {
+		if a == nil || b == nil || !l.comparable(l.src.span(e), a, b) {
 			ok = false
 			continue
 		}
@@ -223,19 +224,19 @@ func (l *lowerer) inList(n *ast.BinaryNode, list *ast.ArrayNode) *model.Expr {
 
 func (l *lowerer) conditional(n *ast.ConditionalNode, want *model.Type) *model.Expr {
 	if !n.Ternary {
-		return l.errorAt(span(n), "Not part of the language", "if … { } else { } is not. Write condition ? a : b.")
+		return l.errorAt(l.src.span(n), "Not part of the language", "if … { } else { } is not. Write condition ? a : b.")
 	}
 	if n.Exp1 == n.Cond {
-		return l.errorAt(span(n), "Not part of the language", "a ?: b is not. Write condition ? a : b.")
+		return l.errorAt(l.src.span(n), "Not part of the language", "a ?: b is not. Write condition ? a : b.")
 	}
-	c := l.operand(n.Cond, model.KindBool, nil, "? :")
+	c := l.operand(n.Cond, model.KindBool, nil, "? : takes")
 	var a, b *model.Expr
 	if want != nil {
 		a, b = l.expr(n.Exp1, want), l.expr(n.Exp2, want)
 	} else {
 		a, b = l.alike(n.Exp1, n.Exp2)
 	}
-	if a == nil || b == nil || !l.comparable(join(span(n.Exp1), span(n.Exp2)), a, b) || c == nil {
+	if a == nil || b == nil || !l.comparable(join(l.src.span(n.Exp1), l.src.span(n.Exp2)), a, b) || c == nil {
 		return nil
 	}
 	t := a.Type
@@ -263,9 +264,9 @@ func (l *lowerer) refuse(n ast.Node) *model.Expr {
 			instead = " Compare instead, as in x >= 1 && x <= 5."
 		}
 	case *ast.MemberNode, *ast.ChainNode:
-		what, instead, loc = "Access to a member", " Conditions are over fluents, parameters and objects.", span(n)
+		what, instead, loc = "Access to a member", " Conditions are over fluents, parameters and objects.", l.src.span(n)
 	case *ast.SliceNode:
-		what, loc = "A slice", span(n)
+		what, loc = "A slice", l.src.span(n)
 	case *ast.ArrayNode:
 		what, instead = "A list here", " Lists stand after in."
 	case *ast.MapNode:
@@ -273,7 +274,7 @@ func (l *lowerer) refuse(n ast.Node) *model.Expr {
 	case *ast.BytesNode:
 		what = "A byte string"
 	case *ast.SequenceNode:
-		what, instead, loc = "A sequence with ;", " Join conditions with &&.", span(n)
+		what, instead, loc = "A sequence with ;", " Join conditions with &&.", l.src.span(n)
 	case *ast.PredicateNode:
 		what = "A predicate here"
 	}
@@ -284,7 +285,7 @@ func (l *lowerer) refuse(n ast.Node) *model.Expr {
 // turns into an ordinary one whose first argument stands before it.
 func (l *lowerer) piped(n ast.Node, args []ast.Node) bool {
 	loc := n.Location()
-	if len(args) > 0 && span(args[0]).From < loc.From {
+	if len(args) > 0 && l.src.span(args[0]).From < loc.From {
 		l.errorAt(loc, "Not part of the language", "The pipe operator | is not. Put the first argument into the parentheses; disjunction is ||.")
 		return true
 	}

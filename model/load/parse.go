@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/builtin"
@@ -96,6 +97,8 @@ func syntaxHint(src *source, loc file.Location, token string) string {
 		return " Conjunction is written && or and."
 	case "|":
 		return " Disjunction is written || or or."
+	case "#":
+		return " # stands within a quantifier, as in all(service, up(#))."
 	case "!":
 		return " Negation stands before what it negates; inequality is written !=."
 	}
@@ -106,10 +109,10 @@ func syntaxHint(src *source, loc file.Location, token string) string {
 	return ""
 }
 
-// span returns the location from an expression's first to its last token, as
-// far as the tree tells.
-func span(n ast.Node) file.Location {
-	s := spanner{}
+// span returns the location of an expression from its first to its last token.
+// The tree tells no closing parentheses: that of a call is found in the text.
+func (src *source) span(n ast.Node) file.Location {
+	s := spanner{text: []rune(src.text)}
 	s.node(n)
 	if !s.any {
 		return n.Location()
@@ -122,8 +125,9 @@ func join(a, b file.Location) file.Location {
 }
 
 type spanner struct {
-	loc file.Location
-	any bool
+	text []rune
+	loc  file.Location
+	any  bool
 }
 
 // node widens the span. A conditional's own location is a token after it.
@@ -133,6 +137,23 @@ func (s *spanner) node(n ast.Node) {
 	}
 	for _, c := range children(n) {
 		s.node(c)
+	}
+	switch n.(type) {
+	case *ast.CallNode, *ast.BuiltinNode:
+		s.close()
+	}
+}
+
+// close takes in the parenthesis that ends a call.
+func (s *spanner) close() {
+	for i := s.loc.To; i < len(s.text); i++ {
+		switch c := s.text[i]; {
+		case c == ')':
+			s.loc.To = i + 1
+			return
+		case c != '(' && c != ',' && c != '}' && !unicode.IsSpace(c):
+			return
+		}
 	}
 }
 

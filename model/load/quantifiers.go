@@ -39,7 +39,7 @@ func (l *lowerer) abs(n *ast.BuiltinNode) *model.Expr {
 	if len(n.Arguments) != 1 {
 		return l.errorAt(n.Location(), `Wrong number of arguments for "abs"`, "abs takes 1 argument, a number, got %d.", len(n.Arguments))
 	}
-	x := l.operand(n.Arguments[0], model.KindNumber, nil, "abs")
+	x := l.operand(n.Arguments[0], model.KindNumber, nil, "abs takes")
 	if x == nil {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (l *lowerer) length(n *ast.BuiltinNode) *model.Expr {
 		l.slots++
 		return &model.Expr{Op: model.OpCount, Kind: model.KindNumber, Over: l.ld.typeOf[id.Value].t, Slot: slot, Name: "#", Args: []*model.Expr{model.TrueExpr}}
 	}
-	x := l.operand(n.Arguments[0], model.KindString, nil, "len")
+	x := l.operand(n.Arguments[0], model.KindString, nil, "len takes")
 	if x == nil {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (l *lowerer) over(n *ast.BuiltinNode, domain, body ast.Node) *model.Expr {
 	slot := l.slots
 	l.slots++
 	l.bound = append(l.bound, binding{slot, t})
-	x := l.operand(p.Node, inner, nil, n.Name)
+	x := l.operand(p.Node, inner, nil, n.Name+" takes")
 	l.bound = l.bound[:len(l.bound)-1]
 	if x == nil || t == nil {
 		return nil
@@ -126,6 +126,10 @@ func (l *lowerer) over(n *ast.BuiltinNode, domain, body ast.Node) *model.Expr {
 func (l *lowerer) domain(n ast.Node, name string) *model.Type {
 	id, ok := n.(*ast.IdentifierNode)
 	if ok {
+		if _, variable := l.lookup(id.Value); variable {
+			l.errorAt(id.Location(), "Not a type", "%s ranges over the objects of a type, and %s is a parameter.", name, id.Value)
+			return nil
+		}
 		switch k := l.ld.names[id.Value].kind; k {
 		case "type":
 			return l.ld.typeOf[id.Value].t
@@ -137,6 +141,6 @@ func (l *lowerer) domain(n ast.Node, name string) *model.Type {
 			return nil
 		}
 	}
-	l.errorAt(span(n), "Not a type", "%s ranges over the objects of a type, named bare.", name)
+	l.errorAt(l.src.span(n), "Not a type", "%s ranges over the objects of a type, named bare.", name)
 	return nil
 }

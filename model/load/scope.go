@@ -49,9 +49,9 @@ func (s *scope) lookup(name string) (variable, bool) {
 // lower reads an expression of the wanted kind, and type where that is an
 // object. It returns nil where the text is faulty, which is reported.
 func (s *scope) lower(e hcl.Expression, kind model.Kind, t *model.Type) *model.Expr {
-	what := "a condition"
+	what, label := "a condition", "A condition is"
 	if kind != model.KindBool {
-		what = "an expression"
+		what, label = "an expression", "The expression is to be"
 	}
 	src, ok := s.ld.source(e, what)
 	if !ok {
@@ -62,7 +62,7 @@ func (s *scope) lower(e hcl.Expression, kind model.Kind, t *model.Type) *model.E
 		return nil
 	}
 	l := &lowerer{scope: s, ld: s.ld, src: src, sizes: map[*model.Expr]int{}}
-	x := l.operand(n, kind, t, "This")
+	x := l.operand(n, kind, t, label)
 	if x != nil && l.size(x) > maxNodes {
 		s.ld.errorAt(src.whole, "Condition too large", "With its let variables put in their places it has more than %d parts. Name a part of it with a derived fluent.", maxNodes)
 		return nil

@@ -83,7 +83,7 @@ func (ld *loader) source(e hcl.Expression, what string) (*source, bool) {
 		}
 		return src, true
 	}
-	ld.errorAt(e.Range(), "Not a condition", "Here stands %s, written in quotes.", what)
+	ld.errorAt(e.Range(), "Not in quotes", "%s is written in quotes.", capital(what))
 	return nil, false
 }
 
@@ -210,11 +210,14 @@ func (s *source) rangeOf(loc file.Location) hcl.Range {
 // pos counts lines and columns as HCL does, from the start of the text.
 func (s *source) pos(byteOffset int) hcl.Pos {
 	all := func(data []byte, _ bool) (int, []byte, error) { return len(data), data, nil }
-	sc := hcl.NewRangeScannerFragment(s.data[s.origin.Byte:byteOffset], "", s.origin, all)
-	if !sc.Scan() {
-		return s.origin
+	start := hcl.Pos{Line: s.origin.Line, Column: s.origin.Column} // the scanner counts bytes from its own start
+	sc := hcl.NewRangeScannerFragment(s.data[s.origin.Byte:byteOffset], "", start, all)
+	pos := start
+	if sc.Scan() {
+		pos = sc.Range().End
 	}
-	return sc.Range().End
+	pos.Byte = byteOffset
+	return pos
 }
 
 // slice returns the text of a location.

@@ -134,6 +134,8 @@ func (r *stateReader) atom(text string, rng hcl.Range) (model.Atom, bool) {
 	}
 	d := ld.fluentNamed(name)
 	switch {
+	case d == nil && ld.tainted[name]:
+		return model.Atom{}, false
 	case d == nil:
 		ld.errorAt(rng, fmt.Sprintf("Unknown fluent %q", name), "There is no fluent %q.%s", name, ld.near(name, ld.declaredNames("fluent")))
 		return model.Atom{}, false

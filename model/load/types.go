@@ -45,10 +45,19 @@ func (ld *loader) types() {
 			d.t.Discovered = true
 			ld.l.Discover[d.t] = newBlock(b)
 		}
-		if len(d.content.Attributes) == 0 && len(d.content.Blocks) == 0 {
+		if d.content.Attributes["objects"] == nil && len(d.content.Blocks) == 0 && !ld.hasSubtype(d.t) {
 			ld.errorAt(d.block.DefRange, fmt.Sprintf("Type %q has no objects", d.name), `List them, as in objects = ["a", "b"], or let a discover block find them.`)
 		}
 	}
+}
+
+func (ld *loader) hasSubtype(t *model.Type) bool {
+	for _, s := range ld.m.Types {
+		if s.Parent == t {
+			return true
+		}
+	}
+	return false
 }
 
 func (ld *loader) addType(d *typeDecl) *model.Type {
@@ -244,11 +253,12 @@ func (ld *loader) params(attr *hcl.Attribute, enums bool) []model.Param {
 		}
 		kind, t := ld.typeExpr(p.Value)
 		if !ld.usable("parameter", name, p.Key.Range()) {
-			continue
-		}
-		if d, taken := ld.names[name]; taken {
+			t, kind = nil, model.KindUnknown
+		} else if d, taken := ld.names[name]; taken {
+			tainted := ld.tainted[name]
 			ld.taken("parameter", name, p.Key.Range(), d)
-			continue
+			ld.tainted[name] = tainted // it is so within its declaration alone
+			t, kind = nil, model.KindUnknown
 		}
 		if seen[name] {
 			ld.errorAt(p.Key.Range(), fmt.Sprintf("Duplicate parameter %q", name), "It stands in the list already.")

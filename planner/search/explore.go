@@ -22,8 +22,8 @@ type explorer struct {
 	cost  []float64 // by fact; +Inf where not reached
 	by    []int32   // by fact: the rule that reaches it cheapest, -1 at the start
 	heap  heap
-	times []int32 // rules whose weight depends on the state
-	none  []int32 // rules without conditions
+	times []float64 // by rule: how often it is needed, with sum; one where not known
+	none  []int32   // rules without conditions
 }
 
 // open is a rule's progress: the conditions it still needs and their cost.
@@ -36,13 +36,14 @@ type open struct {
 func newExplorer(r *relaxation, m *machine, sum bool, price func(*operator) float64) *explorer {
 	x := &explorer{
 		r: r, m: m, sum: sum, weight: make([]float64, len(r.rules)), blank: make([]open, len(r.rules)),
-		rules: make([]open, len(r.rules)), cost: make([]float64, r.facts), by: make([]int32, r.facts),
+		rules: make([]open, len(r.rules)), cost: make([]float64, r.facts), by: make([]int32, r.facts), times: make([]float64, len(r.rules)),
 	}
 	for i := range r.rules {
 		ru := &r.rules[i]
 		if ru.op >= 0 {
 			x.weight[i] = price(&r.t.ops[ru.op])
 		}
+		x.times[i] = 1
 		x.blank[i] = open{need: ru.need}
 		if ru.need == 0 {
 			x.none = append(x.none, int32(i))
@@ -61,7 +62,7 @@ func (x *explorer) run(all bool) {
 		if e.cost > x.cost[e.id] {
 			continue
 		}
-		if !all && x.isGoal(e.id) {
+		if !all && x.r.isGoal[e.id] {
 			if left--; left == 0 {
 				return
 			}
@@ -81,15 +82,6 @@ func (x *explorer) run(all bool) {
 			}
 		}
 	}
-}
-
-func (x *explorer) isGoal(f int32) bool {
-	for _, g := range x.r.goal {
-		if g == f {
-			return true
-		}
-	}
-	return false
 }
 
 func (x *explorer) begin() {
@@ -130,14 +122,16 @@ func (x *explorer) opaque(o *opaque) {
 		x.reach(o.fact, 0, -1)
 		return
 	}
+	if !x.sum {
+		return // several effects may share the gap
+	}
 	for _, i := range o.by {
-		x.rules[i].cost = 0
-		x.weight[i] = x.base(i) * o.lin.times(x.m, x.r.rules[i].gain)
+		x.times[i] = o.lin.times(x.m, x.r.rules[i].gain)
 	}
 }
 
 func (x *explorer) fire(i int32) {
-	c := x.rules[i].cost + x.weight[i]
+	c := x.rules[i].cost + x.weight[i]*x.times[i]
 	for _, f := range x.r.rules[i].add {
 		if c < x.cost[f] {
 			x.reach(f, c, i)

@@ -22,7 +22,7 @@ func (g *grounder) effect(e *model.Effect, env []int32, k int) {
 	args := headArgs(e, env)
 	v, isNew := g.vars.add(e.Fluent, g.u.Index(e.Fluent, args), g.start)
 	if isNew {
-		g.lim.use(120)
+		g.lim.use(variableBytes)
 	}
 	switch e.Op {
 	case model.Add:

@@ -25,7 +25,8 @@ type relaxation struct {
 	rules   []rule
 	goal    []int32
 	opaques []opaque
-	never   bool // the goal has a conjunct that cannot hold
+	isGoal  []bool // by fact
+	never   bool   // the goal has a conjunct that cannot hold
 
 	factOf  map[factKey]int32
 	valueOf map[valueKey]int32
@@ -37,10 +38,10 @@ type relaxation struct {
 // rule makes its facts true where enough of its conditions are: all of them, or
 // of a counting one only need.
 type rule struct {
-	op    int32 // the operator, -1 for an auxiliary rule without cost
-	pre   []int32
-	need  int32
-	add   []int32
+	op   int32 // the operator, -1 for an auxiliary rule without cost
+	pre  []int32
+	need int32
+	add  []int32
 	gain float64 // by how much it closes the gap of the opaque fact it adds, 0 where not known
 }
 
@@ -104,6 +105,14 @@ func (t *task) relax() *relaxation {
 		}
 	}
 	r.connect()
+	slices.Sort(r.goal)
+	r.goal = slices.Compact(r.goal)
+	r.isGoal = make([]bool, r.facts)
+	for _, f := range r.goal {
+		if f >= 0 {
+			r.isGoal[f] = true
+		}
+	}
 	r.uses = newIndex(r.facts, func(yield func(int32, int32)) {
 		for i := range r.rules {
 			for _, f := range r.rules[i].pre {
@@ -172,9 +181,7 @@ func (r *relaxation) operator(i int32, pre []int32) {
 			r.part(i, &main, with, u, p)
 		}
 	}
-	if len(main.add) > 0 {
-		r.rules = append(r.rules, main)
-	}
+	r.rules = append(r.rules, main) // even without facts: it tells whether the operator is reached
 }
 
 // join adds a condition to others; nil where it cannot hold.

@@ -16,7 +16,7 @@ type task struct {
 	// hopeless is set where a conjunct of the goal cannot become true.
 	hopeless   bool
 	components []component
-	init   []uint64
+	init       []uint64
 }
 
 // find returns the variable of a ground fluent, -1 where nothing changes it.

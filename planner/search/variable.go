@@ -30,7 +30,7 @@ type variable struct {
 	vals              []int32 // an object's values by code
 	fuzzy             bool    // it may be unknown in some state
 
-	word    int32 // of the state; -1 while it has no place there
+	word    int32 // of the state; -1 where it has no place there
 	shift   uint8
 	mask    uint64
 	unknown uint64 // the code of unknown, never where it is always known
@@ -139,6 +139,9 @@ type varTable struct {
 	rare  []map[uint64]int32 // instead, where the index space is large
 }
 
+// variableBytes is about what a variable costs.
+const variableBytes = 160
+
 // denseIndex is the size of an index space up to which an array is used.
 const denseIndex = 1 << 16
 
@@ -163,7 +166,7 @@ func (vt *varTable) add(f *model.Fluent, i uint64, start *model.State) (int32, b
 		return v, false
 	}
 	v := int32(len(vt.vars))
-	vt.vars = append(vt.vars, variable{f: f, index: i, word: -1, unknown: never, fact: -1})
+	vt.vars = append(vt.vars, variable{f: f, index: i, unknown: never, fact: -1})
 	x := &vt.vars[v]
 	x.start = start.Get(model.Atom{Fluent: f, Args: vt.u.Args(f, i)})
 	x.addVal(x.start.Object())

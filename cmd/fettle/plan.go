@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fettleops/fettle/executor"
+	"github.com/fettleops/fettle/model"
+	"github.com/fettleops/fettle/planner"
+	"github.com/fettleops/fettle/validator"
+)
+
+// planFlags are the flags of plan.
+type planFlags struct {
+	state, goal, planner, out, format string
+	observe, optimal                  bool
+	limits                            limitFlags
+}
+
+func newPlanCommand(a *app) *cobra.Command {
+	var f planFlags
+	cmd := &cobra.Command{
+		Use:   "plan [flags] [MODEL]",
+		Short: "Propose a plan, validated, and change nothing",
+		Long: `Ask the model's planners for a plan, validate each proposal, give its critique back, until
+a plan is valid or the limits are reached. Without planner blocks the built-in search plans.
+
+The plan alone goes to stdout, one action a line; everything else to stderr. The limits are those
+of the model's policy, which flags can only tighten; without a policy they are the flags'.
+
+Exit status 0: here is a plan. 2: it was proved that there is none. 3: none was found within the
+limits, or none can be told while facts are unknown. 1: it could not be tried.`,
+		Example: `  $ fettle plan --state fault --goal healthy examples/classic
+  search  8 steps, cost 8, valid, optimal (3 ms)
+  drain(api)
+  restart(api)
+  …
+  $ fettle plan --state fault examples/classic | fettle validate --state fault --plan - examples/classic
+  valid: 8 steps, cost 8, goal healthy reached`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneOf("-o", f.format, "text", "json"); err != nil {
+				return err
+			}
+			f.limits.given = cmd.Flags().Changed
+			return a.plan(cmd.Context(), modelPath(args), f)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.state, "state", "", "the state to start from: the name of a state block or a JSON file; may be left out where the model has one")
+	fl.BoolVar(&f.observe, "observe", false, "read the world and start from what is observed")
+	fl.StringVar(&f.goal, "goal", "", `the goal, with its arguments: "restored(api)"; may be left out where the model has one`)
+	fl.StringVar(&f.planner, "planner", "", "ask this planner alone: the name of a planner block, or search")
+	fl.BoolVar(&f.optimal, "optimal", false, "search for a plan of least cost")
+	fl.StringVar(&f.out, "out", "", "save the plan in this file, for run --plan and validate --plan")
+	fl.StringVarP(&f.format, "output", "o", "text", "text or json")
+	f.limits.register(fl)
+	cmd.MarkFlagsMutuallyExclusive("state", "observe")
+	return cmd
+}
+
+// planning is one call of plan.
+type planning struct {
+	loaded  *loaded
+	problem validator.Problem
+	limits  planLimits
+	result  planner.Result
+}
+
+func (a *app) plan(ctx context.Context, path string, f planFlags) error {
+	l, err := a.load(path)
+	if err != nil {
+		return err
+	}
+	defer l.world.Close()
+	p := &planning{loaded: l}
+	if p.limits, err = f.limits.limits(l.policy); err != nil {
+		return err
+	}
+	p.limits.Search.Optimal = f.optimal
+	if p.problem, err = a.planProblem(ctx, l, f); err != nil {
+		return err
+	}
+	proposers, passed, err := plannersOf(l, f.planner, p.limits.Search)
+	if err != nil {
+		return err
+	}
+	for _, s := range passed {
+		fmt.Fprintln(a.err, "Warning:", s)
+	}
+	if err := a.round(ctx, p, proposers); err != nil {
+		return err
+	}
+	if f.out != "" && p.result.Status == planner.Valid {
+		if err := p.save(f.out); err != nil {
+			return err
+		}
+	}
+	return a.printPlan(p, f.format)
+}
+
+// planProblem joins the state and the goal that the flags name.
+func (a *app) planProblem(ctx context.Context, l *loaded, f planFlags) (validator.Problem, error) {
+	u := model.NewUniverse(l.Model)
+	var p validator.Problem
+	if f.observe {
+		readings, err := observeNamed(ctx, l, u, nil)
+		if err != nil {
+			return p, err
+		}
+		p.Start = stateOf(u, readings)
+		why := map[string]string{}
+		for _, r := range readings {
+			why[u.Text(r.Atom)] = r.Err
+		}
+		p.Why = func(atom model.Atom) string { return why[u.Text(atom)] }
+	} else {
+		start, err := pickState(l.Loaded, u, f.state)
+		if err != nil {
+			return p, err
+		}
+		p.Start = start
+	}
+	p.U = p.Start.Universe()
+	goal, args, name, err := pickGoal(l.Loaded, p.U, f.goal)
+	if err != nil {
+		return p, err
+	}
+	if goal == nil {
+		return p, errors.New("this model has no goal block, so there is nothing to plan for; add one")
+	}
+	p.Goal, p.GoalArgs, p.GoalName, p.Allowed = goal.Cond, args, name, goal.Actions
+	return p, nil
+}
+
+// errDeadline ends a planning that takes as long as a whole run may.
+var errDeadline = errors.New("the policy's deadline is over")
+
+// round holds the planning round, telling of each attempt on stderr.
+func (a *app) round(ctx context.Context, p *planning, proposers []planner.Proposer) error {
+	var budget planner.Budget = planner.Unlimited{}
+	tell := a.attemptTeller(proposers)
+	note := func(at planner.Attempt) error { tell(at); return nil }
+	if pol := p.loaded.policy; pol != nil {
+		spent := newSpending(pol, time.Now)
+		budget = spent
+		note = func(at planner.Attempt) error { spent.attempted(); tell(at); return nil }
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, pol.Deadline, errDeadline)
+		defer cancel()
+	}
+	res, err := planner.Round(ctx, p.problem, proposers, p.limits.Limits, budget, nil, note)
+	p.result = res
+	if errors.Is(err, errDeadline) {
+		p.result.Reason = errDeadline.Error()
+		return nil
+	}
+	return err
+}
+
+// planHash identifies a plan as the approval of a run does.
+func (p *planning) planHash() string {
+	return executor.PlanHash(p.loaded.Hash, p.problem.GoalName, p.result.Plan)
+}

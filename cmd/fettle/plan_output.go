@@ -1,0 +1,217 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/fettleops/fettle/model"
+	"github.com/fettleops/fettle/planner"
+	"github.com/fettleops/fettle/validator"
+)
+
+// planStep is a step as plans in JSON write it.
+type planStep struct {
+	Action string   `json:"action"`
+	Args   []string `json:"args"`
+}
+
+func planSteps(steps []model.Step) []planStep {
+	out := []planStep{}
+	for _, st := range steps {
+		out = append(out, planStep{st.Action, append([]string{}, st.Args...)})
+	}
+	return out
+}
+
+// planHashes say what a plan is for.
+type planHashes struct {
+	Model string `json:"model"`
+	State string `json:"state"`
+	Plan  string `json:"plan,omitempty"`
+}
+
+// planDocument is the result of plan as JSON.
+type planDocument struct {
+	Status   planner.Status `json:"status"`
+	Goal     string         `json:"goal"`
+	Planner  string         `json:"planner,omitempty"`
+	Optimal  bool           `json:"optimal"`
+	Cost     *float64       `json:"cost"`
+	Steps    []planStep     `json:"steps"`
+	Reason   string         `json:"reason,omitempty"`
+	Unknown  []string       `json:"unknown,omitempty"`
+	Attempts []planAttempt  `json:"attempts"`
+	Hashes   planHashes     `json:"hashes"`
+}
+
+// planAttempt is one proposal as JSON; tokens and cost, in USD, are what it
+// took to ask.
+type planAttempt struct {
+	Planner  string         `json:"planner"`
+	Steps    []planStep     `json:"steps"`
+	Valid    bool           `json:"valid"`
+	Critique string         `json:"critique,omitempty"`
+	Kind     validator.Kind `json:"kind,omitempty"`
+	Tokens   int            `json:"tokens"`
+	Cost     float64        `json:"cost"`
+}
+
+func (p *planning) document() (planDocument, error) {
+	res := &p.result
+	state, err := json.Marshal(p.problem.Start)
+	if err != nil {
+		return planDocument{}, fmt.Errorf("hash the state: %w", err)
+	}
+	sum := sha256.Sum256(state)
+	d := planDocument{
+		Status: res.Status, Goal: p.problem.GoalName, Planner: res.Proposer, Optimal: res.Optimal, Steps: planSteps(res.Plan),
+		Reason: res.Reason, Unknown: res.Unknown, Attempts: []planAttempt{},
+		Hashes: planHashes{Model: p.loaded.Hash, State: hex.EncodeToString(sum[:])},
+	}
+	if res.Status == planner.Valid {
+		d.Hashes.Plan = p.planHash()
+		if !res.Report.CostUnknown {
+			d.Cost = &res.Cost
+		}
+	}
+	for _, at := range res.Attempts {
+		d.Attempts = append(d.Attempts, planAttempt{
+			Planner: at.Proposer, Steps: planSteps(at.Steps), Valid: at.Outcome == planner.Pass, Critique: at.Critique, Kind: at.Kind,
+			Tokens: at.Usage.TokensIn + at.Usage.TokensOut, Cost: at.Usage.Cost,
+		})
+	}
+	return d, nil
+}
+
+// save writes the plan with what it is for, whole or not at all.
+func (p *planning) save(file string) error {
+	d, err := p.document()
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := writeJSON(&b, struct {
+		Goal    string     `json:"goal"`
+		Planner string     `json:"planner"`
+		Optimal bool       `json:"optimal"`
+		Cost    *float64   `json:"cost"`
+		Steps   []planStep `json:"steps"`
+		Hashes  planHashes `json:"hashes"`
+	}{d.Goal, d.Planner, d.Optimal, d.Cost, d.Steps, d.Hashes}); err != nil {
+		return err
+	}
+	if err := writeWhole(file, b.Bytes()); err != nil {
+		return fmt.Errorf("save the plan: %w", err)
+	}
+	return nil
+}
+
+// writeWhole replaces a file by way of another beside it.
+func writeWhole(file string, data []byte) error {
+	t, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(t.Name()) //nolint:errcheck // It is gone once renamed.
+	_, err = t.Write(data)
+	if err == nil {
+		err = t.Chmod(0o644)
+	}
+	if cerr := t.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(t.Name(), file)
+}
+
+// attemptTeller returns what shows attempts on stderr, a line each.
+func (a *app) attemptTeller(proposers []planner.Proposer) func(planner.Attempt) {
+	width := 0
+	for _, p := range proposers {
+		width = max(width, widest(24, p.Name()))
+	}
+	paint := newPaint(a.err)
+	return func(at planner.Attempt) {
+		fmt.Fprintf(a.err, "%s  %s\n", pad(plain(at.Proposer), width), attemptText(paint, at))
+	}
+}
+
+func attemptText(p paint, at planner.Attempt) string {
+	took := " (" + short(float64(at.Took.Microseconds())/1000) + ")"
+	switch {
+	case at.Outcome == planner.Pass:
+		s := count(len(at.Steps), "step") + ", cost unknown"
+		if !at.Report.CostUnknown {
+			s = count(len(at.Steps), "step") + ", cost " + model.FormatNumber(at.Cost)
+		}
+		s += ", " + p.good("valid")
+		if at.Proposal.Optimal {
+			s += ", optimal"
+		}
+		return s + took
+	case at.Outcome == planner.NeedsPerson:
+		return p.warn(string(at.Proposal.Verdict)) + ": " + plain(at.Critique) + took
+	case at.Outcome == planner.Error:
+		return p.bad("no answer") + ": " + plain(at.Critique) + took
+	case at.Kind == planner.NoPlan:
+		return plain(at.Critique) + took
+	}
+	return count(len(at.Steps), "step") + ", " + p.bad("invalid") + ": " + plain(at.Critique) + took
+}
+
+// printPlan prints the result; the exit code is the answer.
+func (a *app) printPlan(p *planning, format string) error {
+	if format == "json" {
+		d, err := p.document()
+		if err != nil {
+			return err
+		}
+		if err := writeJSON(a.out, d); err != nil {
+			return err
+		}
+	} else if err := a.printPlanText(p); err != nil {
+		return err
+	}
+	switch p.result.Status {
+	case planner.Valid:
+		return nil
+	case planner.Unsolvable:
+		return answer(exitNo)
+	}
+	return answer(exitEscalated)
+}
+
+// printPlanText writes the plan, or to stderr why there is none.
+func (a *app) printPlanText(p *planning) error {
+	res := &p.result
+	if res.Status == planner.Valid {
+		for _, st := range res.Plan {
+			if _, err := fmt.Fprintln(a.out, st); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	fmt.Fprintf(a.err, "%s: %s\n", res.Status, plain(res.Reason))
+	if len(res.Attempts) == 0 {
+		return nil
+	}
+	last := res.Attempts[len(res.Attempts)-1]
+	switch {
+	case len(last.Report.Missing) > 0:
+		fmt.Fprintln(a.err)
+		return last.Report.WriteText(a.err)
+	case last.Proposal.Verdict == planner.GaveUp && p.loaded.policy == nil:
+		fmt.Fprintln(a.err, "\nTo search further, raise --max-nodes, --max-memory or --timeout.")
+	case last.Proposal.Verdict == planner.GaveUp:
+		fmt.Fprintln(a.err, "\nTo search further, raise the limits of the search block in the model's policy.")
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package executor
+
+import "github.com/fettleops/fettle/journal"
+
+// StepRef names a step of a round; every event of a step has it.
+type StepRef struct {
+	Round    int    `json:"round"`
+	Step     int    `json:"step"`
+	Action   string `json:"action"`
+	ActionID string `json:"action_id,omitempty"`
+}
+
+// Skipped tells that every effect of the step held already.
+type Skipped struct {
+	StepRef
+	Because []Fact `json:"because"`
+}
+
+// Waiting tells that others hold what the step needs.
+type Waiting struct {
+	StepRef
+	Busy string `json:"busy"`
+}
+
+// Acquired rides in the transaction that takes the step's leases; the fence is
+// that transaction's revision.
+type Acquired struct {
+	StepRef
+	Resources []string `json:"resources"`
+}
+
+// Refused tells why a step was not carried out: nothing was done.
+type Refused struct {
+	StepRef
+	Kind   string  `json:"kind"` // precondition, invariant, …, fence, busy, lease, in_doubt, infrastructure
+	Reason string  `json:"reason"`
+	Facts  []Fact  `json:"facts,omitempty"`
+	Fence  int64   `json:"fence,omitempty"`
+	AtStep int     `json:"at_step,omitempty"` // the step of the plan that no longer holds
+	MS     float64 `json:"ms"`
+}
+
+// Armed rides in the transaction that makes the action in doubt.
+type Armed struct {
+	StepRef
+	Values
+	Fence int64 `json:"fence"`
+}
+
+// Seen is an effect and when it was seen, in seconds after the action ended.
+type Seen struct {
+	Fluent   string  `json:"fluent"`
+	Want     any     `json:"want"`
+	Value    any     `json:"value"`
+	AfterS   float64 `json:"after_s"`
+	Verified string  `json:"verified"` // observed, assumed, or no: not seen
+	Source   string  `json:"source,omitempty"`
+	Error    string  `json:"error,omitempty"`
+}
+
+// Finished rides in the transaction that ends a step.
+type Finished struct {
+	StepRef
+	Fence   int64        `json:"fence"`
+	Outcome string       `json:"outcome"` // applied, not_applied, diverged, unknown
+	Status  string       `json:"status"`  // what the actuator said: done, failed, rejected, unknown
+	Message string       `json:"message,omitempty"`
+	Tail    string       `json:"tail,omitempty"`   // last lines of the output of a failed action
+	Output  *journal.Ref `json:"output,omitempty"` // the body of the output
+	Cut     bool         `json:"cut,omitempty"`
+	Seen    []Seen       `json:"seen,omitempty"`
+	ActMS   float64      `json:"act_ms"`
+	MS      float64      `json:"ms"` // from acquiring to the last observation
+}
+
+// Resolved tells that an action in doubt, of this run or another, was taken
+// over and observed.
+type Resolved struct {
+	ActionID string `json:"action_id"`
+	Action   string `json:"action"`
+	Run      string `json:"run"`
+	Fence    int64  `json:"fence"`
+	Outcome  string `json:"outcome"`
+	Seen     []Fact `json:"seen,omitempty"`
+}

@@ -1,0 +1,183 @@
+package search
+
+import "math"
+
+// astar is A* with h_max, which is admissible for the whole language: the
+// relaxation takes a cost that depends on the state for its lower bound. A
+// state met again more cheaply is opened again.
+type astar struct {
+	t         *task
+	m         *machine
+	lim       *limiter
+	x         *explorer
+	gen       *generator
+	sp        *space
+	h         []float64 // by state; -1 while not evaluated
+	closed    []bool    // by state: expanded with its present cost
+	heap      fheap
+	seq       int64
+	bound     float64 // cost of a plan that is known
+	limit     int     // evaluations, 0 for as many as the limiter allows
+	next      []uint64
+	ops       []int32
+	evaluated int
+	expanded  int
+}
+
+// outcome is how a search ended.
+type outcome int
+
+const (
+	stopped   outcome = iota // by a limit
+	exhausted                // no plan cheaper than the bound
+	found
+)
+
+func newAstar(t *task, m *machine, lim *limiter, r *relaxation, gen *generator, bound float64, limit int) *astar {
+	price := func(op *operator) float64 { return op.cost }
+	return &astar{
+		t: t, m: m, lim: lim, x: newExplorer(r, m, false, price), gen: gen, sp: newSpace(t.words, lim),
+		bound: bound, limit: limit, next: make([]uint64, t.words),
+	}
+}
+
+// run searches for the cheapest plan below the bound.
+func (a *astar) run() ([]int32, outcome) {
+	defer func() {
+		a.lim.use(-int64(len(a.heap)) * fentryBytes)
+		a.sp.free()
+	}()
+	a.visit(a.t.init, link{parent: -1, op: -1})
+	for len(a.heap) > 0 {
+		if !a.lim.ok() || a.limit > 0 && a.evaluated >= a.limit {
+			return nil, stopped
+		}
+		e := a.heap.pop()
+		a.lim.use(-fentryBytes)
+		if a.closed[e.id] || e.g > a.sp.link(e.id).g {
+			continue
+		}
+		if e.f >= a.bound {
+			return nil, exhausted
+		}
+		a.m.load(a.sp.state(e.id))
+		if a.m.all(a.t.goal) {
+			return a.sp.path(e.id), found
+		}
+		a.expand(e.id, e.g)
+	}
+	if a.lim.ok() {
+		return nil, exhausted
+	}
+	return nil, stopped
+}
+
+func (a *astar) expand(id int32, g float64) {
+	a.closed[id] = true
+	a.expanded++
+	a.ops = a.gen.applicable(a.m, a.ops[:0])
+	for _, o := range a.ops {
+		op := &a.t.ops[o]
+		s := a.sp.state(id)
+		cost := op.cost
+		if op.price != nil {
+			a.m.load(s)
+			cost = a.m.costOf(op)
+		}
+		if g+cost < a.bound && a.m.apply(op, s, a.next) {
+			a.visit(a.next, link{parent: id, op: o, g: g + cost})
+		}
+	}
+}
+
+// visit takes a state in, or a cheaper way to it.
+func (a *astar) visit(s []uint64, l link) {
+	id, isNew := a.sp.insert(s)
+	if isNew {
+		a.h = append(a.h, -1)
+		a.closed = append(a.closed, false)
+	} else if l.g >= a.sp.link(id).g {
+		return
+	}
+	*a.sp.link(id) = l
+	if a.h[id] < 0 {
+		if !a.lim.node() {
+			return
+		}
+		a.evaluated++
+		a.m.load(a.sp.state(id))
+		a.x.run(false)
+		a.h[id] = a.x.goalCost()
+	}
+	f := l.g + a.h[id]
+	if math.IsInf(f, 1) || f >= a.bound {
+		return
+	}
+	a.closed[id] = false
+	a.seq++
+	a.heap.push(fentry{f: f, h: a.h[id], g: l.g, seq: a.seq, id: id})
+	a.lim.use(fentryBytes)
+}
+
+// fentry is an open state: least f first, then least h, then the latest.
+type fentry struct {
+	f, h, g float64
+	seq     int64
+	id      int32
+}
+
+const fentryBytes = 40
+
+func (e *fentry) before(o *fentry) bool {
+	switch {
+	case e.f != o.f:
+		return e.f < o.f
+	case e.h != o.h:
+		return e.h < o.h
+	}
+	return e.seq > o.seq
+}
+
+type fheap []fentry
+
+func (h *fheap) push(e fentry) {
+	q := append(*h, e)
+	i := len(q) - 1
+	for i > 0 {
+		p := (i - 1) / 2
+		if !e.before(&q[p]) {
+			break
+		}
+		q[i] = q[p]
+		i = p
+	}
+	q[i] = e
+	*h = q
+}
+
+func (h *fheap) pop() fentry {
+	q := *h
+	top := q[0]
+	e := q[len(q)-1]
+	q = q[:len(q)-1]
+	*h = q
+	i := 0
+	for len(q) > 0 {
+		c := 2*i + 1
+		if c >= len(q) {
+			break
+		}
+		if c+1 < len(q) && q[c+1].before(&q[c]) {
+			c++
+		}
+		if !q[c].before(&e) {
+			break
+		}
+		q[i] = q[c]
+		i = c
+	}
+	if len(q) > 0 {
+		q[i] = e
+	}
+	return top
+}
