@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,14 +22,26 @@ type renderer struct {
 	round int
 	steps []executor.PlannedStep // of the plan under way
 	width int                    // of the widest action of that plan
-	retry bool                   // something was carried out before
+	acted bool                   // something was carried out before
+	open  bool                   // the last line was not blank
 }
 
 func newRenderer(w io.Writer, run string) *renderer {
 	return &renderer{w: w, p: newPaint(w), run: run}
 }
 
-func (r *renderer) line(format string, args ...any) { fmt.Fprintf(r.w, format+"\n", args...) }
+func (r *renderer) line(format string, args ...any) {
+	fmt.Fprintf(r.w, format+"\n", args...)
+	r.open = true
+}
+
+// gap leaves one blank line, however often it is asked for.
+func (r *renderer) gap() {
+	if r.open {
+		fmt.Fprintln(r.w)
+	}
+	r.open = false
+}
 
 // event shows one event; kinds that tell a person nothing new are passed over.
 func (r *renderer) event(e journal.Event) error {
@@ -73,7 +86,8 @@ func (r *renderer) started(e executor.Started, _ time.Time) {
 	if e.Doc != "" {
 		title += ": " + e.Doc
 	}
-	r.line("%s\n", r.p.bold(plain(title)))
+	r.line("%s", r.p.bold(plain(title)))
+	r.gap()
 }
 
 func (r *renderer) observed(e executor.Observation, _ time.Time) {
@@ -85,6 +99,7 @@ func (r *renderer) observed(e executor.Observation, _ time.Time) {
 	if len(of) > 0 {
 		line += " of " + strings.Join(of, ", ")
 	}
+	r.gap()
 	line += fmt.Sprintf(" in %.0f ms", e.MS)
 	if e.Unknown > 0 {
 		line += r.p.warn(fmt.Sprintf(" · %d unknown", e.Unknown))
@@ -94,7 +109,7 @@ func (r *renderer) observed(e executor.Observation, _ time.Time) {
 	if len(e.Missing) == 0 {
 		r.line("  the goal holds")
 	}
-	r.line("")
+	r.gap()
 }
 
 // missing lists conditions that do not hold, each with what was seen of it.
@@ -150,7 +165,7 @@ func factLine(f executor.Fact, named bool) string {
 func (r *renderer) roundStarted(e executor.Round, _ time.Time) {
 	r.round = e.Round
 	how := "planning"
-	if r.retry {
+	if r.acted {
 		how = "planning from what was observed"
 	}
 	r.line("%s", r.p.bold(fmt.Sprintf("Round %d of %d · %s", e.Round, e.Of, how)))
@@ -185,15 +200,16 @@ func (r *renderer) plan(e executor.Plan, _ time.Time) {
 		actions[i] = plain(s.Action)
 	}
 	r.width = widest(40, actions...)
-	r.line("")
+	r.gap()
+	effects := make([]string, len(e.Steps))
+	for i, s := range e.Steps {
+		effects[i] = effectsLine(s.Effects)
+	}
+	w := widest(60, effects...)
 	unfenced, undo := 0, 0
 	for i, s := range e.Steps {
-		var effects []string
-		for _, c := range s.Effects {
-			effects = append(effects, fmt.Sprintf("%s → %s", c.Fluent, show(c.To)))
-		}
-		text := fmt.Sprintf("  %3d  %s  %s", s.Step, pad(actions[i], r.width), plain(strings.Join(effects, ", ")))
-		r.line("%s", text+r.p.warn(marks(s)))
+		text := fmt.Sprintf("  %3d  %s  %s  %s", s.Step, pad(actions[i], r.width), pad(effects[i], w), r.p.warn(marks(s)))
+		r.line("%s", strings.TrimRight(text, " "))
 		if s.Unfenced {
 			unfenced++
 		}
@@ -201,7 +217,17 @@ func (r *renderer) plan(e executor.Plan, _ time.Time) {
 			undo++
 		}
 	}
-	r.line("\n  %s\n", r.p.faint(plain(strings.Join(r.promises(e, unfenced, undo), " · "))))
+	r.gap()
+	r.line("  %s", r.p.faint(plain(strings.Join(promises(e, unfenced, undo), " · "))))
+	r.gap()
+}
+
+func effectsLine(changes []executor.Change) string {
+	var out []string
+	for _, c := range changes {
+		out = append(out, fmt.Sprintf("%s → %s", c.Fluent, show(c.To)))
+	}
+	return plain(strings.Join(out, ", "))
 }
 
 // marks names what deserves a second look about a step.
@@ -216,13 +242,10 @@ func marks(s executor.PlannedStep) string {
 	case s.Unfenced:
 		m = append(m, "unfenced")
 	}
-	if len(m) == 0 {
-		return ""
-	}
-	return "        " + strings.Join(m, ", ")
+	return strings.Join(m, ", ")
 }
 
-func (r *renderer) promises(e executor.Plan, unfenced, undo int) []string {
+func promises(e executor.Plan, unfenced, undo int) []string {
 	out := append([]string(nil), e.Invariants...)
 	if unfenced == 0 {
 		out = append(out, "all steps fenced")
@@ -241,9 +264,11 @@ func (r *renderer) decision(e executor.Decision, _ time.Time) {
 func (r *renderer) approval(e executor.Approved, _ time.Time) {
 	switch {
 	case e.Answer == "yes" && e.By != "" && e.Step == 0:
-		r.line("  approved by %s\n", plain(e.By))
+		r.line("  approved by %s", plain(e.By))
+		r.gap()
 	case e.Answer == "no":
-		r.line("  not approved\n")
+		r.line("  not approved")
+		r.gap()
 	}
 }
 
@@ -252,6 +277,6 @@ func sortedKeys[V any](m map[string]V) []string {
 	for k := range m {
 		keys = append(keys, k)
 	}
-	sortStrings(keys)
+	slices.Sort(keys)
 	return keys
 }

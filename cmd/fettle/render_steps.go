@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,10 +28,13 @@ func (r *renderer) waiting(e executor.Waiting, _ time.Time) {
 }
 
 func (r *renderer) refused(e executor.Refused, _ time.Time) {
-	r.retry = true
+	r.acted = true
 	what := "refused"
-	if e.AtStep > 0 {
-		what = "refused: the rest of the plan no longer holds"
+	switch {
+	case e.Kind == "goal":
+		what += ": the rest of the plan no longer reaches the goal"
+	case e.AtStep > 0:
+		what += ": the rest of the plan no longer holds"
 	}
 	r.step(e.Step, e.Action, r.p.bad(what))
 	r.detail("%s", plain(e.Reason))
@@ -63,7 +65,7 @@ func seenAt(f executor.Fact) string {
 }
 
 func (r *renderer) finished(e executor.Finished, _ time.Time) {
-	r.retry = true
+	r.acted = true
 	text := fmt.Sprintf("fence %-6d %7s  ", e.Fence, short(e.MS))
 	switch e.Outcome {
 	case "applied":
@@ -123,14 +125,14 @@ func (r *renderer) resolved(e executor.Resolved, _ time.Time) {
 }
 
 func (r *renderer) roundEnded(e executor.RoundEnd, _ time.Time) {
-	if e.Steps == 0 && e.Reason != "" && !r.retry {
+	if e.Steps == 0 && e.Reason != "" && !r.acted {
 		r.line("  %s", plain(e.Reason))
 	}
-	r.line("")
+	r.gap()
 }
 
 func (r *renderer) ended(e executor.Ended, _ time.Time) {
-	r.line("")
+	r.gap()
 	word := strings.ToUpper(e.Status[:1]) + e.Status[1:]
 	totals := fmt.Sprintf("%s, %s, %.1f s", count(e.Rounds, "round"), count(e.Actions, "action"), e.Seconds)
 	if e.Status == executor.Succeeded {
@@ -201,5 +203,3 @@ func ago(s float64) string {
 	}
 	return fmt.Sprintf("%.0f min", s/60)
 }
-
-func sortStrings(s []string) { slices.Sort(s) }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"os"
@@ -16,7 +15,7 @@ var update = flag.Bool("update", false, "rewrite the expected output in scripts"
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"fettle": func() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"fettle": main,
 	})
 }
 

@@ -87,12 +87,12 @@ func heads(ctx context.Context, s *store) ([]executor.Head, error) {
 		return nil, err
 	}
 	out := make([]executor.Head, 0, len(raw))
-	for i := len(raw) - 1; i >= 0; i-- {
+	for _, rec := range raw {
 		h := executor.Head{}
-		if err := json.Unmarshal(raw[i].Data, &h); err != nil {
-			return nil, fmt.Errorf("the head of run %s cannot be read: %w", raw[i].Run, err)
+		if err := json.Unmarshal(rec.Data, &h); err != nil {
+			return nil, fmt.Errorf("the head of run %s cannot be read: %w", rec.Run, err)
 		}
-		h.Run, h.Started = raw[i].Run, raw[i].Started
+		h.Run, h.Started = rec.Run, rec.Started
 		out = append(out, h)
 	}
 	return out, nil
