@@ -33,13 +33,14 @@ fuzz:
 	  done; \
 	done
 
-# Ratios measured in one run, see docs/benchmarks.
+# Ratios measured in one run: validation with many and with few objects, a
+# guarded action over three bare puts, start-up over an empty program.
 bench:
-	$(GO) run ./docs/benchmarks
+	$(GO) test -run '^$$' -bench 'Validate|GuardedAction|Startup' -benchtime 2s ./validator ./lease ./cmd/fettle
 
-# Every example is checked, and its documented commands are run.
-examples: build
-	$(GO) test -run 'TestExample' ./cmd/fettle ./examples/...
+# Every example is checked, planned and, where it can be, run.
+examples:
+	$(GO) test -run 'Example' ./cmd/fettle ./examples/...
 
 # A broken fleet of real processes is repaired under guard, watched by an
 # independent prober; fails unless everything that was promised was seen.

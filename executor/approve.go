@@ -27,12 +27,18 @@ func (r *run) approve(ctx context.Context, p *accepted) (*Ended, error) {
 
 // ask puts a question to a person and records the answer.
 func (r *run) ask(ctx context.Context, q Question) (*Ended, error) {
-	a, err := r.Ask(ctx, q)
-	if err != nil {
-		return nil, fmt.Errorf("ask for approval: %w", err)
-	}
-	if r.stopped(ctx) {
-		return &Ended{Status: Cancelled, Message: "stopped while asking, as asked; nothing was done"}, nil
+	var a Answer
+	if r.Ask != nil {
+		actx, cancel := r.bounded(ctx)
+		var err error
+		a, err = r.Ask(actx, q)
+		cancel()
+		if end := r.cut(ctx, "a person was asked"); end != nil {
+			return end, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("ask for approval: %w", err)
+		}
 	}
 	ev := Approved{Round: r.round, By: a.By, Answer: "no", PlanHash: q.Plan.PlanHash, Feedback: a.Feedback}
 	what := "the plan"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -29,8 +30,13 @@ func (b Beliefs) Put(atom string, value any) clientv3.Op {
 	return clientv3.OpPut(b.Keys.Belief(atom), string(raw))
 }
 
+// beliefTimeout bounds the reading of beliefs.
+const beliefTimeout = 5 * time.Second
+
 // Load returns the stored beliefs by the text of their atoms.
 func (b Beliefs) Load(ctx context.Context) (map[string]json.RawMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, beliefTimeout)
+	defer cancel()
 	prefix := b.Keys.Belief("")
 	resp, err := b.Client.Get(ctx, prefix, clientv3.WithPrefix())
 	if err != nil {
@@ -54,7 +60,6 @@ func (r *run) recall(ctx context.Context) error {
 	for _, f := range r.u.Fluents {
 		if f.Initial != nil {
 			fluents = append(fluents, f)
-			r.state.SetInitial(f)
 		}
 	}
 	if len(fluents) == 0 {
@@ -65,12 +70,12 @@ func (r *run) recall(ctx context.Context) error {
 		return err
 	}
 	doc := map[string]json.RawMessage{}
-	var atoms []model.Atom
+	now := r.u.NewState(false)
 	for _, f := range fluents {
+		now.SetInitial(f)
 		for a := range r.u.Atoms(f) {
 			if raw, ok := stored[r.u.Text(a)]; ok {
 				doc[r.u.Text(a)] = raw
-				atoms = append(atoms, a)
 			}
 		}
 	}
@@ -78,12 +83,18 @@ func (r *run) recall(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("encode the beliefs: %w", err)
 	}
-	s, err := r.u.ParseState(raw)
+	known, err := r.u.ParseState(raw)
 	if err != nil {
 		return fmt.Errorf("the stored beliefs do not fit the model: %w", err)
 	}
-	for _, a := range atoms {
-		r.state.Set(a, s.Get(a))
+	for _, f := range fluents {
+		for a := range r.u.Atoms(f) {
+			v := now.Get(a)
+			if _, ok := doc[r.u.Text(a)]; ok {
+				v = known.Get(a)
+			}
+			r.learn(a, v)
+		}
 	}
 	return nil
 }

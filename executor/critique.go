@@ -2,6 +2,8 @@ package executor
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/fettleops/fettle/lease"
@@ -19,14 +21,26 @@ func keyOf(rep validator.Report) policy.FailureKey {
 }
 
 // renumber gives the critique of the rest of a plan the step numbers of the
-// whole plan.
+// whole plan, which is what a person sees.
 func renumber(rep validator.Report, before int) string {
-	old := fmt.Sprintf("step %d: ", rep.Step)
-	if rest, ok := strings.CutPrefix(rep.Critique, old); ok {
-		return fmt.Sprintf("step %d: %s", rep.Step+before, rest)
+	text := stepNumbers.ReplaceAllStringFunc(rep.Critique, func(s string) string {
+		m := stepNumbers.FindStringSubmatch(s)
+		n, err := strconv.Atoi(m[2])
+		if err != nil { // More digits than a plan has steps: not ours.
+			return s
+		}
+		return fmt.Sprintf("%sstep %d: ", m[1], n+before)
+	})
+	old := fmt.Sprintf("goal not reached after %d ", rep.Steps)
+	if rest, ok := strings.CutPrefix(text, old); ok && rep.Kind == validator.Goal {
+		rest = strings.TrimPrefix(strings.TrimPrefix(rest, "steps"), "step")
+		return fmt.Sprintf("goal not reached after %d steps%s", rep.Steps+before, rest)
 	}
-	return rep.Critique
+	return text
 }
+
+// stepNumbers finds how a critique names a step, at its start or as a cause.
+var stepNumbers = regexp.MustCompile(`(^|since )step (\d+): `)
 
 // facts are the observed values that a critique rests on: those that no step
 // of the plan is to change before.

@@ -46,6 +46,7 @@ func (r *run) end(e Ended) Ended {
 		e.Status, e.Reason = FailedStatus, "error"
 	}
 	e.Rounds, e.Actions = r.round, r.actions
+	e.Cost = r.progress.Progress(r.Now()).Cost
 	for _, id := range slices.Sorted(maps.Keys(r.inDoubt)) {
 		e.InDoubt = append(e.InDoubt, r.inDoubt[id]+" ("+id+")")
 	}
@@ -61,8 +62,8 @@ func (r *run) end(e Ended) Ended {
 	}
 	if e.Status != Succeeded {
 		e.Undone = r.missing(r.Goal.Cond.Explain(r.state, r.GoalArgs), r.Now())
-		e.Owed = owed(e)
 	}
+	e.Owed = owed(e)
 	return e
 }
 

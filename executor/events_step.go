@@ -13,10 +13,12 @@ type StepRef struct {
 // Skipped tells that every effect of the step held already.
 type Skipped struct {
 	StepRef
+	Values
 	Because []Fact `json:"because"`
 }
 
-// Waiting tells that others hold what the step needs.
+// Waiting tells what the step waits for: others hold what it needs, or an
+// unfenced action in doubt may still take effect.
 type Waiting struct {
 	StepRef
 	Busy string `json:"busy"`
@@ -32,6 +34,7 @@ type Acquired struct {
 // Refused tells why a step was not carried out: nothing was done.
 type Refused struct {
 	StepRef
+	Values
 	Kind   string  `json:"kind"` // precondition, invariant, …, fence, busy, lease, in_doubt, infrastructure
 	Reason string  `json:"reason"`
 	Facts  []Fact  `json:"facts,omitempty"`
@@ -61,6 +64,7 @@ type Seen struct {
 // Finished rides in the transaction that ends a step.
 type Finished struct {
 	StepRef
+	Values
 	Fence   int64        `json:"fence"`
 	Outcome string       `json:"outcome"` // applied, not_applied, diverged, unknown
 	Status  string       `json:"status"`  // what the actuator said: done, failed, rejected, unknown
@@ -76,6 +80,7 @@ type Finished struct {
 // Resolved tells that an action in doubt, of this run or another, was taken
 // over and observed.
 type Resolved struct {
+	Values
 	ActionID string `json:"action_id"`
 	Action   string `json:"action"`
 	Run      string `json:"run"`

@@ -23,15 +23,17 @@ func (r *run) execute(ctx context.Context, p *accepted) (*Ended, error) {
 		if end, err := r.mayAct(ctx, p, n); end != nil || err != nil {
 			return end, err
 		}
-		f, err := r.newGuard(n, g, p.steps[i:]).do(ctx)
+		gd := r.newGuard(n, g, p.steps[i:])
+		f, err := gd.do(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if f == nil {
-			done++
-			continue
+		if f != nil {
+			return r.endRound(ctx, f, done)
 		}
-		return r.endRound(ctx, f, done)
+		if !gd.skipped {
+			done++
+		}
 	}
 	return nil, nil
 }
@@ -51,21 +53,33 @@ func (r *run) mayAct(ctx context.Context, p *accepted, n int) (*Ended, error) {
 // skip tells whether all effects of the step hold already on a fresh
 // observation, and records so.
 func (r *run) skip(ctx context.Context, n int, g model.Ground) (bool, error) {
-	if !r.holdsAlready(g) {
+	if r.stopped(ctx) || !r.holdsAlready(g) {
 		return false, nil
 	}
 	fp := g.Footprint(r.u)
-	r.merge(r.Observer.Observe(ctx, r.u, observable(append(fp.Read, fp.Write...)), r.Now()))
+	octx, cancel := r.bounded(ctx)
+	r.merge(r.Observer.Observe(octx, r.u, observable(append(fp.Read, fp.Write...)), r.Now()))
+	cancel()
 	if !r.holdsAlready(g) {
 		return false, nil
 	}
-	ev := Skipped{StepRef: StepRef{Round: r.round, Step: n, Action: r.u.StepText(g)}}
-	for _, a := range r.atoms(fp.Write) {
+	return true, r.skipped(ctx, StepRef{Round: r.round, Step: n, Action: r.u.StepText(g)}, fp.Write)
+}
+
+// skipped records that every effect of the step was seen to hold already.
+func (r *run) skipped(ctx context.Context, ref StepRef, writes []model.Ref) error {
+	vals, blobs := r.values()
+	ev := Skipped{StepRef: ref, Values: vals}
+	for _, a := range r.atoms(writes) {
 		if len(ev.Because) < maxCited {
 			ev.Because = append(ev.Because, r.fact(a, r.Now()))
 		}
 	}
-	return true, r.emit(ctx, StepSkipped, ev)
+	if err := r.emit(ctx, StepSkipped, ev, blobs...); err != nil {
+		return err
+	}
+	r.journalled()
+	return nil
 }
 
 // holdsAlready tells whether the step would change nothing, all of it known.
@@ -82,8 +96,7 @@ func (r *run) holdsAlready(g model.Ground) bool {
 	return true
 }
 
-// endRound records why the round ended, and ends the run where the failure or
-// the policy says so.
+// endRound records why the round ended, and ends the run where the failure says so.
 func (r *run) endRound(ctx context.Context, f *failure, done int) (*Ended, error) {
 	if f.infra {
 		r.progress.Errored(f.key, f.action)
@@ -94,11 +107,5 @@ func (r *run) endRound(ctx context.Context, f *failure, done int) (*Ended, error
 	if err := r.emit(ctx, RoundEnded, ev); err != nil {
 		return nil, err
 	}
-	switch {
-	case f.checkpoint != "":
-		return &Ended{Status: WaitingStatus, Reason: f.checkpoint, Message: f.reason}, nil
-	case f.escalate != "":
-		return &Ended{Status: Escalated, Reason: f.escalate, Message: f.reason}, nil
-	}
-	return nil, nil
+	return f.end, nil
 }

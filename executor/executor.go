@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/fettleops/fettle/journal"
@@ -67,11 +66,14 @@ type Config struct {
 	Beliefs   Beliefs
 	Journal   *journal.Run
 
-	// Ask asks a person; it is called where the policy wants an approval.
+	// Ask asks a person; it is called where the policy wants an approval. Its
+	// context ends with the run's deadline and when the run is to stop. Nil:
+	// nobody can be asked.
 	Ask func(context.Context, Question) (Answer, error)
 	// AskSteps asks before each step too.
 	AskSteps bool
-	// Stop, once closed, ends the run before the next action.
+	// Stop, once closed, ends the run before the next action. The action in
+	// flight is finished and recorded; the end of the context cuts it.
 	Stop <-chan struct{}
 	// OnEvent is told of every event once it is in the journal; nil is fine.
 	OnEvent func(journal.Event)
@@ -88,48 +90,71 @@ type run struct {
 	tried     *planner.Tried
 	approved  map[string]bool // hashes of plans that a person said yes to
 	round     int
+	news      int // how many conditions the last look found changed
+	guards    int // guarded actions begun, refused ones too: the ids of actions
 	actions   int
 	lastActed time.Time // when the last action ended
 	started   time.Time
 	inDoubt   map[string]string // actions of unknown outcome, by id
+	mute      bool              // the journal failed: nothing more can be recorded
 }
 
 // Run carries the run out to its end and returns how it ended, which is also
-// the last event of the journal. An error means that the journal could not be
-// written: nothing was done after that.
+// the last event of the journal. An error means that the run could not go on
+// (the store could not be read or written): nothing was done after that, and
+// the end, with what is in doubt, is in the journal only where that still worked.
 func Run(ctx context.Context, c Config) (Ended, error) {
-	if c.Now == nil {
-		c.Now = time.Now
-	}
-	r := &run{Config: c, view: newView(c.Universe), approved: map[string]bool{}, inDoubt: map[string]string{}, started: c.Now()}
-	r.progress = policy.NewTracker(r.started)
-	r.progress.Planners(len(c.Proposers))
-	r.tried = planner.NewTried()
+	r := newRun(c)
 	host, pid := identity()
 	err := r.emit(ctx, RunStarted, Started{
 		Goal: c.GoalName, Doc: c.Goal.Doc, Scope: c.Scope, Mode: string(c.Policy.Mode), MaxRounds: c.Policy.MaxRounds,
 		ModelHash: c.ModelHash, Host: host, PID: pid, Version: c.Version,
 	})
 	if err != nil {
-		return Ended{}, err
+		return r.end(failed(err)), err
 	}
 	end, err := r.loop(ctx)
 	if err != nil {
-		return r.end(end), err
+		end = failed(err)
 	}
 	end = r.end(end)
-	return end, r.finish(ctx, end)
+	if r.mute {
+		return end, err
+	}
+	if e := r.finish(ctx, end); err == nil {
+		err = e
+	}
+	return end, err
+}
+
+func newRun(c Config) *run {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	r := &run{
+		Config: c, view: newView(c.Universe), approved: map[string]bool{}, inDoubt: map[string]string{}, started: c.Now(),
+		tried: planner.NewTried(),
+	}
+	r.progress = policy.NewTracker(r.started)
+	r.progress.Planners(len(c.Proposers))
+	return r
+}
+
+func failed(err error) Ended {
+	return Ended{Status: FailedStatus, Reason: "error", Message: err.Error()}
 }
 
 // loop runs rounds until the run ends.
 func (r *run) loop(ctx context.Context) (Ended, error) {
 	for {
+		if err := r.settleDoubts(ctx); err != nil {
+			return Ended{}, err
+		}
 		held, end, err := r.look(ctx)
 		if end != nil || err != nil {
 			return deref(end), err
 		}
 		if held {
-			r.settleDoubts(ctx)
 			return Ended{Status: Succeeded}, nil
 		}
 		if r.round > 0 {
@@ -159,64 +184,6 @@ func (r *run) oneRound(ctx context.Context) (*Ended, error) {
 		return end, err
 	}
 	return r.execute(ctx, plan)
-}
-
-// decide asks the policy, records its answer, and ends the run where it says so.
-func (r *run) decide(ctx context.Context, at policy.Point) (*Ended, error) {
-	if r.stopped(ctx) {
-		return &Ended{Status: Cancelled, Message: "stopped before the next step, as asked"}, nil
-	}
-	d := r.Policy.Decide(at, r.progress.Progress(r.Now()))
-	if err := r.emit(ctx, Decided, Decision{Decision: d, Round: r.round}); err != nil {
-		return nil, err
-	}
-	e := &Ended{Status: Escalated, Reason: string(d.Reason), Message: joined(d.Reasons)}
-	switch {
-	case d.Answer == policy.Checkpoint:
-		e.Status = WaitingStatus
-	case d.Answer == policy.Stop && d.Reason == policy.Errors:
-		e.Status = FailedStatus
-	case d.Answer == policy.Stop:
-	default:
-		if d.NextPlanner {
-			r.nextPlanner()
-		}
-		return nil, nil
-	}
-	return e, nil
-}
-
-// stopped tells whether somebody asked the run to stop.
-func (r *run) stopped(ctx context.Context) bool {
-	select {
-	case <-r.Stop:
-		return true
-	case <-ctx.Done():
-		return true
-	default:
-		return false
-	}
-}
-
-// emit appends an event to the journal. It does not follow the run's own
-// cancellation: what happened is recorded all the same.
-func (r *run) emit(ctx context.Context, kind string, data any, blobs ...journal.Blob) error {
-	e, err := r.Journal.Ride(kind, data, blobs...)
-	if err != nil {
-		return err
-	}
-	if err := r.Journal.Write(context.WithoutCancel(ctx), e); err != nil {
-		return fmt.Errorf("the journal cannot be written, so nothing more is done: %w", err)
-	}
-	r.recorded(e)
-	return nil
-}
-
-// recorded tells whoever watches of an event that is in the journal.
-func (r *run) recorded(e journal.Entry) {
-	if r.OnEvent != nil {
-		r.OnEvent(e.Event)
-	}
 }
 
 func deref(e *Ended) Ended {

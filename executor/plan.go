@@ -33,29 +33,25 @@ func (r *run) problem() validator.Problem {
 // plan holds one planning round. Nil without an end means that the round ended
 // without a plan that may be tried.
 func (r *run) plan(ctx context.Context) (*accepted, *Ended, error) {
-	pctx, cancel := context.WithDeadline(ctx, r.deadline())
+	pctx, cancel := r.bounded(ctx)
 	defer cancel()
-	p := r.Policy
-	limits := planner.Limits{
-		MaxAttempts: p.MaxAttempts, SameFailureRetries: p.SameFailureRetries,
-		MaxPlanSteps: p.MaxPlanSteps.Value, MaxRepeats: p.MaxRepeats,
-	}
-	res, err := planner.Round(pctx, r.problem(), r.Proposers, limits, &budget{r, ctx}, r.tried, func(a planner.Attempt) error {
+	var broken error
+	res, err := planner.Round(pctx, r.problem(), r.Proposers, r.limits(), &budget{r, ctx}, r.tried, func(a planner.Attempt) error {
 		r.progress.Attempted()
-		return r.emit(ctx, AttemptMade, r.attempted(a))
+		broken = r.emit(ctx, AttemptMade, r.attempted(a))
+		return broken
 	})
 	var stop *stopped
 	switch {
+	case broken != nil:
+		return nil, nil, broken
 	case errors.As(res.Stopped, &stop):
 		return nil, stop.end, nil
 	case res.Stopped != nil: // The journal could not take the policy's answer.
 		return nil, nil, res.Stopped
-	case r.stopped(ctx):
-		return nil, &Ended{Status: Cancelled, Message: "stopped while planning, as asked"}, nil
-	case pctx.Err() != nil:
-		return nil, &Ended{Status: Escalated, Reason: "deadline", Message: "the deadline passed while planning"}, nil
-	case err != nil && len(res.Attempts) == 0:
-		return nil, nil, err
+	}
+	if end := r.cut(ctx, "planning"); end != nil {
+		return nil, end, nil
 	}
 	switch res.Status {
 	case planner.Valid:
@@ -65,42 +61,72 @@ func (r *run) plan(ctx context.Context) (*accepted, *Ended, error) {
 		}
 		return a, nil, r.emit(ctx, PlanAccepted, a.event)
 	case planner.Unsolvable, planner.Unobservable:
-		return r.unreachable(ctx, res)
+		end, err := r.unreachable(ctx, res)
+		return nil, end, err
 	}
-	return r.noPlan(ctx, res)
+	end, err := r.noPlan(ctx, res, err)
+	return nil, end, err
 }
 
-// noPlan ends the round without a plan: none was found, or it had been tried.
-func (r *run) noPlan(ctx context.Context, res planner.Result) (*accepted, *Ended, error) {
+func (r *run) limits() planner.Limits {
+	p := r.Policy
+	return planner.Limits{
+		MaxAttempts: p.MaxAttempts, SameFailureRetries: p.SameFailureRetries,
+		MaxPlanSteps: p.MaxPlanSteps.Value, MaxRepeats: p.MaxRepeats,
+	}
+}
+
+// noPlan ends the round without a plan: none was found, it had been tried, or
+// no planner could be asked, which is the error given.
+func (r *run) noPlan(ctx context.Context, res planner.Result, cause error) (*Ended, error) {
 	f := &failure{kind: "no_plan", reason: "no plan was accepted: " + res.Reason}
-	if res.Repeated {
+	switch {
+	case cause != nil:
+		f.kind, f.reason, f.infra = "infrastructure", "no planner could be asked: "+cause.Error(), true
+	case res.Repeated:
 		r.progress.Repeated()
 		f.kind, f.reason = "repeat", "the plan was tried before from here: "+res.Reason
 	}
 	f.key = policy.NewFailureKey(f.kind, "")
-	end, err := r.endRound(ctx, f, 0)
-	return nil, end, err
+	return r.endRound(ctx, f, 0)
 }
 
 // unreachable ends the run: the goal was proved out of reach. Where somebody
-// else holds what bears on it, that may change: the run waits for them.
-func (r *run) unreachable(ctx context.Context, res planner.Result) (*accepted, *Ended, error) {
+// else holds what bears on it, that may change, and the run waits for them;
+// where they have just let go, what was observed before no longer counts.
+func (r *run) unreachable(ctx context.Context, res planner.Result) (*Ended, error) {
 	wctx, cancel := r.patience(ctx)
 	defer cancel()
 	everything := r.bearing()
 	holders, err := r.Locker.Holders(wctx, everything)
-	if err == nil && len(holders) > 0 {
-		waited := r.Locker.AwaitChange(wctx, everything)
-		f := &failure{kind: string(res.Status), reason: res.Reason + "; but others are at work: " + holders[0].String()}
-		if waited != nil {
-			f.checkpoint = "busy"
-		}
+	f := &failure{kind: string(res.Status), key: policy.NewFailureKey(string(res.Status), ""), reason: res.Reason}
+	switch {
+	case err != nil:
+		f.kind, f.infra, f.reason = "infrastructure", true, res.Reason+"; whether others are at work is not known: "+err.Error()
 		f.key = policy.NewFailureKey(f.kind, "")
-		end, err := r.endRound(ctx, f, 0)
-		return nil, end, err
+		return r.endRound(ctx, f, 0)
+	case len(holders) > 0:
+		f.reason += "; but others are at work: " + holders[0].String()
+		if err := r.emit(ctx, StepWaiting, Waiting{StepRef: StepRef{Round: r.round}, Busy: f.reason}); err != nil {
+			return nil, err
+		}
+		if r.Locker.AwaitChange(wctx, everything) != nil && wctx.Err() != nil {
+			f.end = &Ended{Status: WaitingStatus, Reason: policy.Busy, Message: f.reason}
+			if end := r.cut(ctx, "others were at work"); end != nil {
+				f.end = end
+			}
+		}
+		return r.endRound(ctx, f, 0)
+	}
+	if _, end, err := r.look(ctx); end != nil || err != nil {
+		return end, err
+	}
+	if r.news > 0 {
+		f.reason += "; but the world has changed meanwhile"
+		return r.endRound(ctx, f, 0)
 	}
 	r.progress.Learned(policy.Evidence{Kind: policy.Proof, What: string(res.Status)})
-	return nil, &Ended{Status: Escalated, Reason: string(res.Status), Message: res.Reason}, nil
+	return &Ended{Status: Escalated, Reason: string(res.Status), Message: res.Reason}, nil
 }
 
 // accept describes an accepted plan.
@@ -137,8 +163,7 @@ func (r *run) planned(n int, g model.Ground, d *model.Delta) PlannedStep {
 	s.Unprotected = s.Unfenced && set.Timeout > r.safe()
 	for _, w := range d.Writes {
 		if w.Changed() {
-			text := r.u.Text(model.Atom{Fluent: w.Fluent, Args: r.u.Args(w.Fluent, w.Index)})
-			s.Effects = append(s.Effects, Change{Fluent: text, To: r.json(w.Fluent, w.New)})
+			s.Effects = append(s.Effects, Change{Fluent: r.u.Text(r.atom(w)), To: r.u.Plain(w.Fluent, w.New)})
 		}
 	}
 	return s

@@ -5,90 +5,137 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
+	"maps"
+	"slices"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/fettleops/fettle/lease"
 	"github.com/fettleops/fettle/model"
-	"github.com/fettleops/fettle/world"
 )
 
 // recoverFrom resolves actions in doubt that stand in the way of this step. A
-// nil failure means that the way is free.
+// nil failure means that it is worth trying again.
 func (g *guard) recoverFrom(ctx context.Context, intents []lease.Intent) (*failure, error) {
+	bctx, cancel := g.bounded(ctx)
+	defer cancel()
 	for _, in := range intents {
-		if err := g.resolve(ctx, g.owner(), in); err != nil {
-			f := &failure{
-				kind: "in_doubt", escalate: "in_doubt",
-				reason: fmt.Sprintf("%s is in doubt and could not be resolved: %v", in.Owner.Action, err),
-			}
-			return g.refuse(ctx, f, nil, 0)
+		done, err := g.resolve(ctx, bctx, g.owner(), in)
+		if err == nil && !done {
+			err = g.breathe(bctx, g.want) // Somebody else is at it.
 		}
+		if err == nil {
+			continue
+		}
+		if g.mute {
+			return nil, err
+		}
+		return g.unresolved(ctx, in, err), nil
 	}
 	return nil, nil
 }
 
-// settleDoubts resolves what this run itself left in doubt, so that a reached
-// goal leaves nothing behind that would stop others. What cannot be resolved
-// now stays, and is named at the end of the run.
-func (r *run) settleDoubts(ctx context.Context) {
-	if len(r.inDoubt) == 0 {
-		return
+// unresolved says what an action that stays in doubt means for this step.
+func (g *guard) unresolved(ctx context.Context, in lease.Intent, err error) *failure {
+	if end := g.cut(ctx, in.Owner.Action+" was in doubt"); end != nil {
+		return &failure{kind: "stopped", reason: end.Message, end: end}
 	}
-	ctx, cancel := r.patience(ctx)
+	f := &failure{kind: "in_doubt", reason: fmt.Sprintf("%s is in doubt and could not be resolved: %v", in.Owner.Action, err)}
+	var retry *lease.RetryableError
+	var lost *lease.LostError
+	if errors.As(err, &retry) || errors.As(err, &lost) {
+		f.infra = true
+		return f
+	}
+	g.inDoubt[in.ID] = in.Owner.Action
+	f.end = &Ended{Status: Escalated, Reason: "in_doubt", Message: f.reason}
+	return f
+}
+
+// settleDoubts takes over from itself what this run left in doubt, so that the
+// next round starts from what is observed with nothing late to land. What
+// cannot be resolved now stays, and is named at the end of the run. The error
+// is that of the journal.
+func (r *run) settleDoubts(ctx context.Context) error {
+	if len(r.inDoubt) == 0 || r.stopped(ctx) {
+		return nil
+	}
+	pctx, cancel := r.patience(ctx)
 	defer cancel()
-	intents, err := r.Locker.Intents(ctx)
-	if err != nil {
-		return // They stay named as in doubt.
+	for _, id := range slices.Sorted(maps.Keys(r.inDoubt)) {
+		if err := r.settle(ctx, pctx, id); r.mute {
+			return err
+		}
 	}
-	for _, in := range intents {
-		if _, ours := r.inDoubt[in.ID]; ours {
-			_ = r.resolve(ctx, lease.Owner{Run: r.Journal.ID(), Action: in.Owner.Action}, in)
+	return nil
+}
+
+func (r *run) settle(ctx, pctx context.Context, id string) error {
+	wctx, cancel := r.bounded(ctx) // An unfenced action is waited for whatever the patience with others is.
+	defer cancel()
+	for {
+		in, ok, err := r.Locker.Intent(pctx, id)
+		if err != nil {
+			return err
+		}
+		if !ok || in.State == lease.StateDone {
+			delete(r.inDoubt, id)
+			return nil
+		}
+		done, err := r.resolve(ctx, wctx, lease.Owner{Run: r.Journal.ID(), Step: in.Owner.Step, Action: in.Owner.Action}, in)
+		if done || err != nil {
+			return err
+		}
+		if err := r.breathe(pctx, in.Marks); err != nil {
+			return err
 		}
 	}
 }
 
 // resolve takes an action in doubt over, raises the fence so that nothing late
-// can land, observes, and records what is seen. Nothing is ever replayed.
-func (r *run) resolve(ctx context.Context, owner lease.Owner, in lease.Intent) error {
-	ground, err := r.intended(in)
+// can land, observes, and records what is seen. Nothing is ever replayed. False
+// without an error means that somebody else is at it. Waiting ends with wctx.
+func (r *run) resolve(ctx, wctx context.Context, owner lease.Owner, in lease.Intent) (bool, error) {
+	ground, expect, err := r.pledged(in)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if in.Unfenced { // It may still land: nothing but time tells.
-		if err := sleep(ctx, in.Timeout); err != nil {
-			return err
+		ref := StepRef{Round: r.round, Step: owner.Step, Action: owner.Action, ActionID: in.ID}
+		why := fmt.Sprintf("%s of run %s is in doubt and its actuator keeps no fence: it may take effect for another %s", in.Owner.Action, in.Owner.Run, seconds(in.Timeout))
+		if err := r.emit(ctx, StepWaiting, Waiting{StepRef: ref, Busy: why}); err != nil {
+			return false, err
+		}
+		if err := pause(wctx, in.Timeout); err != nil {
+			return false, err
 		}
 	}
-	held, err := r.Locker.TakeOver(ctx, owner, in)
+	held, err := r.Locker.TakeOver(wctx, owner, in)
 	var busy *lease.BusyError
 	var changed *lease.ChangedError
 	switch {
 	case errors.As(err, &busy), errors.As(err, &changed):
-		return nil // Somebody else is at it.
+		return false, nil
 	case err != nil:
-		return err
+		return false, err
 	}
-	if err := r.resolveHeld(ctx, held, ground, in); err != nil {
+	if err := r.resolveHeld(ctx, held, ground, expect, in); err != nil {
 		_ = held.Release(context.WithoutCancel(ctx)) // The marks stay; the locks expire.
-		return err
+		return false, err
 	}
 	delete(r.inDoubt, in.ID)
-	return nil
+	return true, nil
 }
 
-func (r *run) resolveHeld(ctx context.Context, held *lease.Held, ground model.Ground, in lease.Intent) error {
-	ctx, cancel := held.Context(ctx)
+func (r *run) resolveHeld(ctx context.Context, held *lease.Held, ground model.Ground, expect *expectation, in lease.Intent) error {
+	lctx, cancel := held.Context(ctx)
 	defer cancel()
-	fence := world.Fence{Token: held.Fence(), Run: r.Journal.ID(), ActionID: in.ID}
-	for _, res := range resources(r.u, ground) {
-		fence.Resources = append(fence.Resources, res.String())
-	}
-	if err := r.Actuator.Raise(ctx, r.u, ground, fence); err != nil {
+	if err := r.Actuator.Raise(lctx, r.u, ground, r.fence(held, in.ID, resources(r.u, ground))); err != nil {
 		return fmt.Errorf("raise the fence: %w", err)
 	}
 	fp := ground.Footprint(r.u)
-	r.merge(r.Observer.Observe(ctx, r.u, observable(append(fp.Read, fp.Write...)), r.Now()))
-	out, seen := r.verdict(ground)
+	r.merge(r.Observer.Observe(lctx, r.u, observable(append(fp.Read, fp.Write...)), r.Now()))
+	out, seen := r.verdict(expect)
 	if out == lease.UnknownResult {
 		return errors.New("what it writes cannot be observed now; look, then start again")
 	}
@@ -96,38 +143,49 @@ func (r *run) resolveHeld(ctx context.Context, held *lease.Held, ground model.Gr
 	if err != nil {
 		return fmt.Errorf("encode what was seen: %w", err)
 	}
+	vals, blobs := r.values()
 	entry, err := r.Journal.Ride(DoubtResolved, Resolved{
-		ActionID: in.ID, Action: r.u.StepText(ground), Run: in.Owner.Run, Fence: held.Fence(), Outcome: string(out), Seen: seen,
-	})
+		Values: vals, ActionID: in.ID, Action: r.u.StepText(ground), Run: in.Owner.Run, Fence: held.Fence(), Outcome: string(out), Seen: seen,
+	}, blobs...)
 	if err != nil {
+		return r.unrecorded(err)
+	}
+	rctx, end := recording(ctx)
+	defer end()
+	if err := held.Resolve(rctx, lease.Outcome{Result: out, Seen: raw}, append(r.believed(out, expect), entry.Ops()...)); err != nil {
 		return err
 	}
-	if err := held.Resolve(ctx, lease.Outcome{Result: out, Seen: raw}, entry.Ops()); err != nil {
-		return err
-	}
+	r.journalled()
 	r.recorded(entry)
 	return nil
 }
 
-// verdict tells from the observed state whether the action took effect: applied
-// where all its effects hold, not applied otherwise, unknown where one of them
-// cannot be seen.
-func (r *run) verdict(ground model.Ground) (lease.Result, []Fact) {
-	d := &model.Delta{}
-	if fault := ground.Effects(r.state, d); fault != nil {
-		return lease.UnknownResult, nil
+// believed are the beliefs that follow from a resolution.
+func (r *run) believed(out lease.Result, expect *expectation) []clientv3.Op {
+	var ops []clientv3.Op
+	for _, a := range expect.atoms {
+		if a.Fluent.Initial != nil && out == lease.Applied {
+			ops = append(ops, r.Beliefs.Put(r.u.Text(a), r.u.Plain(a.Fluent, expect.state.Get(a))))
+		}
 	}
+	return ops
+}
+
+// verdict tells from the observed state whether the action took effect: applied
+// where everything is as was expected, not applied otherwise, unknown where
+// something cannot be seen.
+func (r *run) verdict(expect *expectation) (lease.Result, []Fact) {
 	var seen []Fact
 	out := lease.Applied
-	for _, w := range d.Writes {
-		if w.Fluent.Initial != nil {
+	for _, a := range expect.atoms {
+		if a.Fluent.Initial != nil {
 			continue
 		}
-		seen = append(seen, r.fact(r.atom(w), r.Now()))
-		switch {
-		case !w.Old.Known() || !w.New.Known():
+		seen = append(seen, r.fact(a, r.Now()))
+		switch v := r.state.Get(a); {
+		case !v.Known():
 			return lease.UnknownResult, seen
-		case w.Changed():
+		case v != expect.state.Get(a):
 			out = lease.NotApplied
 		}
 	}
@@ -137,27 +195,40 @@ func (r *run) verdict(ground model.Ground) (lease.Result, []Fact) {
 	return out, seen
 }
 
-// intended reads the action back from its record.
-func (r *run) intended(in lease.Intent) (model.Ground, error) {
-	var st model.Step
-	if err := json.Unmarshal(in.Data, &st); err != nil {
-		return model.Ground{}, fmt.Errorf("its record does not say what it was: %w", err)
-	}
-	ground, fault := r.u.Bind(st, nil)
-	if fault != nil {
-		return model.Ground{}, errors.New("the model no longer has it: " + fault.Message)
-	}
-	return ground, nil
+// expectation is what an action was to make true.
+type expectation struct {
+	atoms []model.Atom
+	state *model.State // knows those atoms
 }
 
-// sleep waits, or returns early with the context's cause.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+// pledged reads the action back from its record.
+func (r *run) pledged(in lease.Intent) (model.Ground, *expectation, error) {
+	var p pledge
+	if err := json.Unmarshal(in.Data, &p); err != nil {
+		return model.Ground{}, nil, fmt.Errorf("its record does not say what it was: %w", err)
 	}
+	ground, fault := r.u.Bind(p.Step, nil)
+	if fault != nil {
+		return model.Ground{}, nil, errors.New("the model no longer has it: " + fault.Message)
+	}
+	raw, err := json.Marshal(p.Expect)
+	if err != nil {
+		return model.Ground{}, nil, fmt.Errorf("its record does not say what it was to do: %w", err)
+	}
+	e := &expectation{}
+	if e.state, err = r.u.ParseState(raw); err != nil {
+		return model.Ground{}, nil, fmt.Errorf("what it was to do does not fit the model: %w", err)
+	}
+	for _, text := range slices.Sorted(maps.Keys(p.Expect)) {
+		name, args, err := model.ParseAtom(text)
+		if err != nil {
+			return model.Ground{}, nil, fmt.Errorf("what it was to do: %w", err)
+		}
+		a, err := r.u.FindAtom(name, args)
+		if err != nil {
+			return model.Ground{}, nil, fmt.Errorf("what it was to do does not fit the model: %w", err)
+		}
+		e.atoms = append(e.atoms, a)
+	}
+	return ground, e, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fettleops/fettle/journal"
 	"github.com/fettleops/fettle/model"
 	"github.com/fettleops/fettle/world"
 )
@@ -12,51 +13,48 @@ import (
 // view is what the run knows of the world: the state, and where each of its
 // values came from.
 type view struct {
-	u     *model.Universe
-	state *model.State
-	last  map[string]world.Reading // by text of the atom
+	u       *model.Universe
+	state   *model.State
+	last    map[string]world.Reading // by text of the atom
+	told    map[string]model.Value   // what the journal knows, by text of the atom
+	pending map[string]any           // what it does not know yet
 }
 
 func newView(u *model.Universe) view {
-	return view{u: u, state: u.NewState(false), last: map[string]world.Reading{}}
+	return view{
+		u: u, state: u.NewState(false), last: map[string]world.Reading{}, told: map[string]model.Value{}, pending: map[string]any{},
+	}
 }
 
-// merge takes readings into the state and returns what changed, nil for unknown.
-func (v *view) merge(readings []world.Reading) map[string]any {
-	changed := map[string]any{}
+// merge takes readings into the state.
+func (v *view) merge(readings []world.Reading) {
 	for _, rd := range readings {
-		text := v.u.Text(rd.Atom)
-		old, known := v.last[text]
-		if !known || old.Value != rd.Value {
-			changed[text] = v.json(rd.Atom.Fluent, rd.Value)
-		}
-		v.last[text] = rd
-		v.state.Set(rd.Atom, rd.Value)
+		v.last[v.u.Text(rd.Atom)] = rd
+		v.learn(rd.Atom, rd.Value)
 	}
-	return changed
 }
 
-// json returns a value as JSON shows it: a bool, a number, a string or nil.
-func (v *view) json(f *model.Fluent, val model.Value) any {
-	switch val.Kind() {
-	case model.KindBool:
-		return val.Tri() == model.True
-	case model.KindNumber:
-		n, _ := val.Number()
-		return n
-	case model.KindString:
-		s, _ := val.Text()
-		return s
-	case model.KindObject:
-		return v.u.Name(f.Type, val.Object())
+// learn takes a value into the state. One that is new to the journal waits for
+// the next event that carries values.
+func (v *view) learn(a model.Atom, val model.Value) {
+	v.state.Set(a, val)
+	text := v.u.Text(a)
+	if old, ok := v.told[text]; !ok || old != val {
+		v.told[text] = val
+		v.pending[text] = v.u.Plain(a.Fluent, val)
 	}
-	return nil
 }
+
+// values are what the journal does not know yet, for the event that tells it.
+func (v *view) values() (Values, []journal.Blob) { return values(v.pending) }
+
+// journalled notes that an event with those values is in the journal.
+func (v *view) journalled() { v.pending = map[string]any{} }
 
 // fact tells what is known of an atom, and from where.
 func (v *view) fact(a model.Atom, now time.Time) Fact {
 	text := v.u.Text(a)
-	f := Fact{Fluent: text, Value: v.json(a.Fluent, v.state.Get(a))}
+	f := Fact{Fluent: text, Value: v.u.Plain(a.Fluent, v.state.Get(a))}
 	rd, ok := v.last[text]
 	if !ok {
 		if a.Fluent.Initial != nil {
@@ -89,19 +87,33 @@ func (v *view) missing(failures []model.Failure, now time.Time) []Missing {
 // definitely holds.
 func (r *run) look(ctx context.Context) (holds bool, end *Ended, err error) {
 	if r.stopped(ctx) {
-		return false, &Ended{Status: Cancelled, Message: "stopped before the next step, as asked"}, nil
+		return false, cancelled(), nil
 	}
 	began := r.Now()
-	ctx, cancel := context.WithDeadline(ctx, r.deadline())
+	octx, cancel := r.bounded(ctx)
 	defer cancel()
-	if err := r.recall(ctx); err != nil {
+	if err := r.recall(octx); err != nil {
+		return false, r.cut(ctx, "the beliefs were read"), err
+	}
+	readings := r.Observer.Observe(octx, r.u, r.sources(), latest(r.lastActed, began))
+	if r.stopped(ctx) { // What was cut tells nothing.
+		return false, cancelled(), nil
+	}
+	r.merge(readings)
+	failures := r.Goal.Cond.Explain(r.state, r.GoalArgs)
+	o, blobs := r.observation(readings, failures, began)
+	r.news = len(r.progress.Observed(r.truths()))
+	if err := r.emit(ctx, Observed, o, blobs...); err != nil {
 		return false, nil, err
 	}
-	readings := r.Observer.Observe(ctx, r.u, r.sources(), latest(r.lastActed, began))
-	changed := r.merge(readings)
+	r.journalled()
+	return len(failures) == 0, nil, nil
+}
+
+// observation describes what was observed, for the journal.
+func (r *run) observation(readings []world.Reading, failures []model.Failure, began time.Time) (Observation, []journal.Blob) {
 	now := r.Now()
-	failures := r.Goal.Cond.Explain(r.state, r.GoalArgs)
-	vals, blobs := values(changed)
+	vals, blobs := r.values()
 	o := Observation{Values: vals, Round: r.round, Facts: len(readings), Objects: map[string]int{}, MS: ms(now.Sub(began))}
 	o.Missing = r.missing(failures[:min(len(failures), maxListed)], now)
 	o.More = len(failures) - len(o.Missing)
@@ -117,8 +129,7 @@ func (r *run) look(ctx context.Context) (holds bool, end *Ended, err error) {
 			}
 		}
 	}
-	r.progress.Observed(r.truths())
-	return len(failures) == 0, nil, r.emit(ctx, Observed, o, blobs...)
+	return o, blobs
 }
 
 // maxListed bounds the conditions and errors listed in one event.

@@ -79,6 +79,7 @@ func (j *Journal) head(id string) string { return j.run(id) + "head" }
 func (j *Journal) events(id string) string {
 	return j.run(id) + "e/"
 }
+
 func (j *Journal) event(id string, seq int64) string {
 	return fmt.Sprintf("%s%012d", j.events(id), seq)
 }

@@ -34,7 +34,7 @@ func TestTicketOfAWaiterGoesFirst(t *testing.T) {
 	_, err := store.Client().Put(testCtx(t), key, "{}")
 	must(t, err)
 	_, err = a.Acquire(testCtx(t), Owner{}, []Resource{x("in_lb", "api")})
-	is[*BusyError](t, err)
+	failsWith[*BusyError](t, err)
 	if want := "lease: busy: others wait for in_lb"; err.Error() != want {
 		t.Errorf("got %q, want %q", err, want)
 	}
@@ -47,7 +47,7 @@ func TestWriteSkewIsExcludedByTheReadsOfInvariants(t *testing.T) {
 	drain := func(i string) []Resource { return []Resource{x("in_lb", i), s("in_lb", "")} }
 	h := acquire(t, a, drain("api")...)
 	_, err := b.Acquire(testCtx(t), Owner{}, drain("db"))
-	is[*BusyError](t, err)
+	failsWith[*BusyError](t, err)
 	must(t, h.Release(testCtx(t)))
 	acquire(t, b, drain("db")...)
 }
@@ -83,7 +83,7 @@ func eventually(t *testing.T, l *Locker, rs ...Resource) *Held {
 		if err == nil {
 			return h
 		}
-		is[*BusyError](t, err)
+		failsWith[*BusyError](t, err)
 		if err := l.AwaitChange(testCtx(t), rs); err != nil {
 			t.Error(err)
 		}
@@ -117,7 +117,7 @@ func TestOpsRideAlongOrNotAtAll(t *testing.T) {
 	h, err := a.Acquire(testCtx(t), Owner{}, []Resource{x("f", "")}, clientv3.OpPut(key, "1"))
 	must(t, err)
 	_, err = b.Acquire(testCtx(t), Owner{}, []Resource{x("f", "")}, clientv3.OpPut(key, "2"))
-	is[*BusyError](t, err)
+	failsWith[*BusyError](t, err)
 	must(t, h.Release(testCtx(t), clientv3.OpPut(key+"/released", "3")))
 	resp, err := store.Client().Get(testCtx(t), key, clientv3.WithPrefix())
 	must(t, err)
@@ -131,7 +131,7 @@ func TestAcquireWithoutAnswerIsRevokedBeforeItMayBeTriedAgain(t *testing.T) {
 	l := newLocker(t, line.cli, newScope(t), Options{})
 	line.answerLost()
 	_, err := l.Acquire(testCtx(t), Owner{}, []Resource{x("f", "a")})
-	is[*RetryableError](t, err)
+	failsWith[*RetryableError](t, err)
 	if left := keysBelow(t, string(l.keys)+"k/"); len(left) != 0 {
 		t.Fatalf("a ghost holds %q", left)
 	}
@@ -143,7 +143,7 @@ func TestAcquireThatArrivesLateGetsNothing(t *testing.T) {
 	l := newLocker(t, line.cli, newScope(t), Options{})
 	deliver := line.delayed()
 	_, err := l.Acquire(testCtx(t), Owner{}, []Resource{x("f", "a")})
-	is[*RetryableError](t, err)
+	failsWith[*RetryableError](t, err)
 	if err := deliver(); err == nil {
 		t.Error("the late transaction was accepted")
 	}
@@ -157,7 +157,7 @@ func TestReleaseDeletesOnlyItsOwn(t *testing.T) {
 	h := acquire(t, a, x("f", "a"), s("g", ""))
 	vanish(t, h)
 	acquire(t, b, x("f", "a"))
-	is[*LostError](t, h.Release(testCtx(t)))
+	failsWith[*LostError](t, h.Release(testCtx(t)))
 	if left := keysBelow(t, string(a.keys)+"k/f/"); !slices.Equal(left, []string{"x/a/l"}) {
 		t.Errorf("the new holder's lock: %q", left)
 	}

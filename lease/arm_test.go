@@ -72,7 +72,7 @@ func TestArmIsRefusedAfterTheLeaseWasRevoked(t *testing.T) {
 	a.eyes.remove(h) // The watch has not seen it yet: Arm's own transaction must tell.
 	vanish(t, h)
 	again := acquire(t, b, x("f", "a"))
-	is[*LostError](t, h.Arm(testCtx(t), Intent{ID: "i"}, nil, nil))
+	failsWith[*LostError](t, h.Arm(testCtx(t), Intent{ID: "i"}, nil, nil))
 	<-h.Lost()
 	if in, ok, err := b.Intent(testCtx(t), "i"); ok || err != nil {
 		t.Errorf("an intent was left: %v, %v", in, err)
@@ -136,11 +136,11 @@ func TestActionThatTouchesNothingIsGuardedAllTheSame(t *testing.T) {
 	list, err := b.Intents(testCtx(t))
 	must(t, err)
 	_, err = b.TakeOver(testCtx(t), Owner{}, list[0])
-	is[*BusyError](t, err)
+	failsWith[*BusyError](t, err)
 	vanish(t, h)
 	taken, err := b.TakeOver(testCtx(t), Owner{}, list[0])
 	must(t, err)
 	must(t, taken.Resolve(testCtx(t), Outcome{Result: Applied}, nil))
 	vanish(t, again)
-	is[*LostError](t, again.Arm(testCtx(t), Intent{ID: "j"}, nil, nil))
+	failsWith[*LostError](t, again.Arm(testCtx(t), Intent{ID: "j"}, nil, nil))
 }

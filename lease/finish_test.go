@@ -35,7 +35,7 @@ func TestFinishWithUnknownOutcomeLeavesTheMarks(t *testing.T) {
 	arm(t, h, "i")
 	must(t, h.Finish(testCtx(t), Outcome{Result: UnknownResult}, nil))
 	_, err := b.Acquire(testCtx(t), Owner{}, []Resource{x("f", "a")})
-	is[*InDoubtError](t, err)
+	failsWith[*InDoubtError](t, err)
 	if err := b.Forget(testCtx(t), "i"); err == nil {
 		t.Error("an unresolved intent was forgotten")
 	}
@@ -46,7 +46,7 @@ func TestFinishAfterLossGoesToUnknownAndTheRunTakesOverFromItself(t *testing.T) 
 	h := acquire(t, a, x("f", "a"))
 	arm(t, h, "i")
 	vanish(t, h)
-	is[*LostError](t, h.Finish(testCtx(t), Outcome{Result: Applied}, nil))
+	failsWith[*LostError](t, h.Finish(testCtx(t), Outcome{Result: Applied}, nil))
 	event := string(a.keys) + "event"
 	must(t, h.Unknown(testCtx(t), Outcome{Note: "exit 0"}, clientv3.OpPut(event, "e")))
 	list, err := a.Intents(testCtx(t))
@@ -76,7 +76,7 @@ func TestTakeOverWaitsUntilTheLocksAreFree(t *testing.T) {
 	_, err = store.Client().Delete(testCtx(t), a.keys.Exclusive("f", "a"))
 	must(t, err)
 	_, err = b.TakeOver(testCtx(t), Owner{}, list[0]) // One lock is broken, the holder may still be acting.
-	is[*BusyError](t, err)
+	failsWith[*BusyError](t, err)
 	vanish(t, h)
 	taken, err := b.TakeOver(testCtx(t), Owner{Run: "r2"}, list[0])
 	must(t, err)
@@ -87,7 +87,24 @@ func TestTakeOverWaitsUntilTheLocksAreFree(t *testing.T) {
 		t.Errorf("intent %+v", in)
 	}
 	_, err = a.Acquire(testCtx(t), Owner{}, []Resource{s("f", "a")})
-	is[*BusyError](t, err)
+	failsWith[*BusyError](t, err)
+}
+
+func TestTakeOverIsOfTheIntentAsItWasRead(t *testing.T) {
+	a, b := pair(t)
+	h := acquire(t, a, x("f", "a"))
+	arm(t, h, "i")
+	vanish(t, h)
+	list, err := b.Intents(testCtx(t))
+	must(t, err)
+	must(t, h.Unknown(testCtx(t), Outcome{Note: "exit 1"}))
+	_, err = b.TakeOver(testCtx(t), Owner{}, list[0])
+	changed := is[*ChangedError](t, err)
+	if changed.Intent.Outcome == nil || changed.Intent.Outcome.Note != "exit 1" {
+		t.Errorf("intent %+v", changed.Intent)
+	}
+	_, err = b.TakeOver(testCtx(t), Owner{}, changed.Intent)
+	must(t, err)
 }
 
 func TestOnlyOneTakesOver(t *testing.T) {
@@ -100,16 +117,16 @@ func TestOnlyOneTakesOver(t *testing.T) {
 	taken, err := a.TakeOver(testCtx(t), Owner{}, list[0])
 	must(t, err)
 	_, err = b.TakeOver(testCtx(t), Owner{}, list[0])
-	is[*ChangedError](t, err)
+	failsWith[*ChangedError](t, err)
 	// The one who lost it comes back late.
-	is[*ChangedError](t, h.Unknown(testCtx(t), Outcome{}))
+	failsWith[*ChangedError](t, h.Unknown(testCtx(t), Outcome{}))
 	// The taker dies too, and is taken over from.
 	vanish(t, taken)
 	list, err = b.Intents(testCtx(t))
 	must(t, err)
 	second, err := b.TakeOver(testCtx(t), Owner{}, list[0])
 	must(t, err)
-	is[*ChangedError](t, taken.Resolve(testCtx(t), Outcome{Result: NotApplied}, nil))
+	failsWith[*ChangedError](t, taken.Resolve(testCtx(t), Outcome{Result: NotApplied}, nil))
 	must(t, second.Resolve(testCtx(t), Outcome{Result: NotApplied}, nil))
 	_, err = b.TakeOver(testCtx(t), Owner{}, second.Intent())
 	if err == nil {
@@ -129,7 +146,7 @@ func TestResolvedAsUnknownStaysInDoubt(t *testing.T) {
 		must(t, err)
 		must(t, taken.Resolve(testCtx(t), Outcome{Result: UnknownResult}, nil))
 		_, err = a.Acquire(testCtx(t), Owner{}, []Resource{s("f", "")})
-		is[*InDoubtError](t, err)
+		failsWith[*InDoubtError](t, err)
 	}
 	list, err := b.Intents(testCtx(t))
 	must(t, err)
@@ -137,7 +154,7 @@ func TestResolvedAsUnknownStaysInDoubt(t *testing.T) {
 	must(t, err)
 	must(t, taken.Release(testCtx(t))) // Given back unresolved.
 	_, err = a.Acquire(testCtx(t), Owner{}, []Resource{s("f", "")})
-	is[*InDoubtError](t, err)
+	failsWith[*InDoubtError](t, err)
 }
 
 func TestFinishWithoutAnswerTellsTruly(t *testing.T) {
@@ -151,12 +168,12 @@ func TestFinishWithoutAnswerTellsTruly(t *testing.T) {
 	h = acquire(t, l, x("f", "a"))
 	arm(t, h, "j")
 	deliver := line.delayed()
-	is[*LostError](t, h.Finish(testCtx(t), Outcome{Result: Applied}, nil))
-	must(t, h.Unknown(testCtx(t), Outcome{}))
-	must(t, deliver())
-	if in, _, err := l.Intent(testCtx(t), "j"); err != nil || in.State != StateUnknown {
+	failsWith[*LostError](t, h.Finish(testCtx(t), Outcome{Result: Applied}, nil))
+	must(t, deliver()) // Accepted, but its conditions do not hold any more.
+	if in, _, err := l.Intent(testCtx(t), "j"); err != nil || in.State != StateArmed {
 		t.Errorf("after the late Finish: %v, %v", in, err)
 	}
+	must(t, h.Unknown(testCtx(t), Outcome{}))
 }
 
 func TestUnknownWithoutAnswerIsRecordedOnce(t *testing.T) {

@@ -15,13 +15,16 @@ type keeper struct {
 	next time.Duration // When to renew.
 }
 
+// renewal is the answer to one.
+type renewal struct{ err error }
+
 // look is how often the deadline is looked at, at most: Go's timers stand still while a machine is suspended.
 const look = 250 * time.Millisecond
 
 func (k *keeper) run() {
 	h := k.h
 	k.next = h.l.o.Clock() + k.firstRenewal()
-	var answer chan error
+	var answer chan renewal
 	defer func() {
 		if answer != nil {
 			h.end(ErrReleased) // Ends the renewal under way; without effect where a cause is set.
@@ -44,9 +47,9 @@ func (k *keeper) run() {
 		select {
 		case <-h.life.Done():
 			return
-		case err := <-answer:
+		case r := <-answer:
 			answer = nil
-			if !k.answered(err) {
+			if !k.answered(r) {
 				return
 			}
 		case <-timer.C:
@@ -69,19 +72,19 @@ func (k *keeper) wait(now, left time.Duration, underWay bool) time.Duration {
 	return max(d, time.Millisecond)
 }
 
-func (k *keeper) renew() chan error {
+func (k *keeper) renew() chan renewal {
 	h := k.h
 	k.next = h.l.o.Clock() + h.grant.ttl/3
-	answer := make(chan error, 1)
+	answer := make(chan renewal, 1)
 	go func() {
-		answer <- h.l.keepAlive(h.life, h.grant)
+		answer <- renewal{h.l.keepAlive(h.life, h.grant)}
 	}()
 	return answer
 }
 
 // answered reports whether to go on. A failed renewal is tried again soon.
-func (k *keeper) answered(err error) bool {
-	h := k.h
+func (k *keeper) answered(r renewal) bool {
+	h, err := k.h, r.err
 	switch {
 	case errors.Is(err, rpctypes.ErrLeaseNotFound):
 		h.lose(ErrExpired)

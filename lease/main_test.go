@@ -108,6 +108,11 @@ func is[E error](t testing.TB, err error) E {
 	return want
 }
 
+func failsWith[E error](t testing.TB, err error) {
+	t.Helper()
+	_ = is[E](t, err)
+}
+
 // vanish ends the lease of h behind its back, as after a crash and the TTL.
 func vanish(t testing.TB, h *Held) {
 	t.Helper()

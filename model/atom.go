@@ -221,7 +221,7 @@ func (p *atomParser) escape(b *strings.Builder) error {
 		p.i += 2
 	case strings.HasPrefix(rest, "u{"):
 		end := strings.IndexByte(rest, '}')
-		if end < 3 || end > 8 || !hex(rest[2:end], &v) {
+		if end < 3 || end > 8 || !hex(rest[2:end], &v) || !utf8.ValidRune(rune(v)) {
 			return p.expected("a character number such as u{e9}")
 		}
 		b.WriteRune(rune(v))
@@ -238,9 +238,12 @@ func (p *atomParser) escape(b *strings.Builder) error {
 func hex(s string, v *uint32) bool {
 	*v = 0
 	for i := 0; i < len(s); i++ {
-		d := strings.IndexByte("0123456789abcdef", s[i]|0x20)
-		if d < 0 {
+		d := strings.IndexByte("0123456789abcdefABCDEF", s[i])
+		switch {
+		case d < 0:
 			return false
+		case d > 15:
+			d -= 6
 		}
 		*v = *v<<4 | uint32(d)
 	}

@@ -85,7 +85,7 @@ func (st Step) arg(a *Action, i int) (string, *Fault) {
 	return "", &Fault{WrongArity, fmt.Sprintf("%s has no argument for %s; it takes %s", st.Action, a.Params[i].Name, signature(a.Params))}
 }
 
-// Text writes a ground action: drain(api).
+// StepText writes a ground action: drain(api).
 func (u *Universe) StepText(g Ground) string {
 	if len(g.Args) == 0 {
 		return g.Action.Name

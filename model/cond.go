@@ -90,17 +90,26 @@ func (x *explainer) conjunct(e *Expr, env []int32) {
 			x.conjunct(a, env)
 		}
 		return
-	case e.Op == OpAll && !(x.s.u.open[e.Over.id] && t == Unknown):
+	case e.Op == OpAll && (t == False || !x.s.u.open[e.Over.id]):
 		for _, o := range x.s.u.members[e.Over.id] {
 			env[e.Slot] = o
 			x.conjunct(e.Args[0], env)
 		}
 		return
 	}
+	x.failures = append(x.failures, e.failure(x.s, env, t))
+}
+
+// failure explains why the expression has this truth value, which is not true.
+func (e *Expr) failure(s *State, env []int32, t Tri) Failure {
 	own := append([]int32(nil), env...)
-	f := Failure{Text: e.Text(x.s.u, own), Truth: t, Expr: e, Env: own}
-	e.leaves(x.s, append([]int32(nil), env...), True, &f.Leaves, map[leafKey]bool{})
-	x.failures = append(x.failures, f)
+	f := Failure{Text: e.Text(s.u, own), Truth: t, Expr: e, Env: own}
+	env = append([]int32(nil), env...)
+	e.leaves(s, env, True, &f.Leaves, map[leafKey]bool{})
+	if len(f.Leaves) == 0 { // no fact alone stands in the way: show what is read
+		e.leaves(s, env, Unknown, &f.Leaves, map[leafKey]bool{})
+	}
+	return f
 }
 
 type leafKey struct {
@@ -153,6 +162,9 @@ func (e *Expr) wantBelow(want Tri) Tri {
 // countWant says whether operand i of a comparison should grow (True) or
 // shrink (False) for the comparison to become as wanted.
 func countWant(op Op, i int, want Tri) Tri {
+	if want == Unknown {
+		return Unknown
+	}
 	grow := (op == OpGt || op == OpGe) == (i == 0)
 	if want == False {
 		grow = !grow

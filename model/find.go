@@ -5,7 +5,7 @@ import "fmt"
 // FindAtom looks an atom up by names. The error says what is not there and
 // what may have been meant.
 func (u *Universe) FindAtom(name string, args []string) (Atom, error) {
-	f := u.Model.Fluent(name)
+	f := u.fluents[name]
 	if f == nil {
 		var names []string
 		for _, f := range u.Fluents {

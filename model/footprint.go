@@ -29,12 +29,48 @@ func (g Ground) Footprint(u *Universe) Footprint {
 	}
 	r.expr(a.Cost)
 	for _, inv := range a.invariant {
-		r.bound = 0
-		for _, c := range inv.components {
-			r.expr(c.expr)
+		for i := range inv.components {
+			inv.components[i].footprint(inv, r, w.refs)
 		}
 	}
 	return Footprint{Read: r.refs, Write: w.refs}
+}
+
+// footprint adds what checking the component after these writes reads: its
+// instances that the writes touch, where they tell which; else all of it.
+func (c *component) footprint(inv *Invariant, r *reader, writes []Ref) {
+	env := make([]int32, inv.Cond.Slots)
+	whole := c.reads == nil
+	for _, w := range writes {
+		whole = whole || w.Whole() && inv.reads[w.Fluent]
+	}
+	if whole {
+		r.bound = 0
+		r.expr(c.expr)
+		return
+	}
+	for _, w := range writes {
+		for i := range c.reads {
+			p := &c.reads[i]
+			if p.fluent != w.Fluent || !p.match(r.u, r.u.Index(w.Fluent, w.Args), env) || !c.ranges(r.u, env) {
+				continue
+			}
+			for k := range c.reads {
+				r.add(c.reads[k].fluent, c.reads[k].ground(env))
+			}
+		}
+	}
+}
+
+// ground returns the arguments with the binders' objects in env.
+func (p *pattern) ground(env []int32) []int32 {
+	args := make([]int32, len(p.args))
+	for i, a := range p.args {
+		if args[i] = a.object; a.object < 0 {
+			args[i] = env[a.slot]
+		}
+	}
+	return args
 }
 
 // Reads returns the base fluents' instances that the condition reads with
@@ -102,6 +138,11 @@ func (r *reader) ref(f *Fluent, args []*Expr) {
 		}
 		return
 	}
+	r.add(f, ground)
+}
+
+// add notes one instance, once.
+func (r *reader) add(f *Fluent, ground []int32) {
 	key := leafKey{f, r.u.Index(f, ground)}
 	if !r.seen[key] {
 		r.seen[key] = true

@@ -130,10 +130,8 @@ func (c *component) check(inv *Invariant, s *State, d *Delta, env []int32) *Fail
 	if after <= before {
 		return nil
 	}
-	own := append([]int32(nil), env...)
-	f := &Failure{Text: c.expr.Text(s.u, own), Truth: truth, Expr: c.expr, Env: own}
-	c.expr.leaves(s, append([]int32(nil), env...), True, &f.Leaves, map[leafKey]bool{})
-	return f
+	f := c.expr.failure(s, env, truth)
+	return &f
 }
 
 // touched tells whether the delta changes something that the component reads.

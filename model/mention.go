@@ -9,7 +9,7 @@ func (u *Universe) StateObjects(data []byte) ([]Discovery, error) {
 	found := newMentions(u)
 	err := eachFact(data, func(key string, value json.Token) error {
 		name, args, err := ParseAtom(key)
-		f := u.Model.Fluent(name)
+		f := u.fluents[name]
 		if err != nil || f == nil || len(args) != len(f.Params) {
 			return nil // ParseState says what is wrong
 		}

@@ -7,13 +7,13 @@ import "strings"
 const maxMisspelt = 200
 
 // Nearest returns the candidate that a misspelt name most likely meant, or ""
-// where none is near: at most a third of its letters differ, and at most four;
-// two neighbours exchanged are one difference.
+// where none is near: at most a third of its letters differ, at most four and
+// not all; two neighbours exchanged are one difference.
 func Nearest(name string, candidates []string) string {
 	if len(name) > maxMisspelt {
 		return ""
 	}
-	best, limit := "", min(4, max(1, len(name)/3))+1
+	best, limit := "", min(4, max(1, len(name)/3), len(name)-1)+1
 	var d edits
 	lower := strings.ToLower(name)
 	for _, c := range candidates {

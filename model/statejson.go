@@ -189,7 +189,7 @@ func eachFact(data []byte, visit func(key string, value json.Token) error) error
 	if r.sources && !document {
 		return r.errorf(`the document has no "state"`)
 	}
-	if _, err = r.dec.Token(); err != io.EOF {
+	if _, err = r.dec.Token(); !errors.Is(err, io.EOF) {
 		return r.errorf("something follows the state")
 	}
 	return nil

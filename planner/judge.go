@@ -46,14 +46,14 @@ func (r *round) judgePlan(a *Attempt, p Proposal) {
 // tooLong makes the policy's limit the violation: its step is the first that
 // the limit does not allow. What the validator found comes after it.
 func (r *round) tooLong(a *Attempt, most int) {
-	rep := &a.Report
-	action := ""
+	rep := validator.Report{Steps: a.Report.Steps, Step: most + 1, Kind: validator.Policy, Goal: a.Report.Goal}
+	what := "this line" // one that cannot be read
 	if most < len(a.Steps) {
-		action = a.Steps[most].String()
+		rep.Action = a.Steps[most].String()
+		what = rep.Action
 	}
-	critique := fmt.Sprintf("step %d: %s denied by max_plan_steps: the plan has %d steps, at most %d are allowed", most+1, action, rep.Steps, most)
-	*rep = validator.Report{Steps: rep.Steps, Step: most + 1, Action: action, Kind: validator.Policy, Critique: critique, Goal: rep.Goal}
-	a.Outcome, a.Kind, a.Critique, a.key = Fail, rep.Kind, critique, rep.Key()
+	rep.Critique = fmt.Sprintf("step %d: %s denied by max_plan_steps: the plan has %d steps, at most %d are allowed", rep.Step, what, rep.Steps, most)
+	a.Report, a.Outcome, a.Kind, a.Critique, a.key = rep, Fail, rep.Kind, rep.Critique, rep.Key()
 }
 
 // sequence yields the steps, then what could not be read.

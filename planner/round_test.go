@@ -113,6 +113,21 @@ m pass → done
 valid by m: fit on, cost 2`,
 		},
 		{
+			name:      "a violation of the last allowed step comes first too",
+			proposers: []*script{says("m", proposal("on fit"), proposal("fit"))},
+			limits:    Limits{MaxAttempts: 2, MaxPlanSteps: 1},
+			want: `m fail precondition: step 1: on not applicable; missing bulb → ask_again
+m fail goal: goal not reached after 1 step; missing lit (false from the start) → end_round
+exhausted: goal not reached after 1 step; missing lit (false from the start)`,
+		},
+		{
+			name:      "prose after as many steps as are allowed",
+			proposers: []*script{says("m", Proposal{Steps: plan("fit on"), Unreadable: unreadable.Unreadable})},
+			limits:    Limits{MaxAttempts: 1, MaxPlanSteps: 2},
+			want: `m fail policy: step 3: this line denied by max_plan_steps: the plan has 3 steps, at most 2 are allowed → end_round
+exhausted: step 3: this line denied by max_plan_steps: the plan has 3 steps, at most 2 are allowed`,
+		},
+		{
 			name:      "the empty plan is valid only where the goal holds",
 			proposers: []*script{says("m", proposal(""))},
 			limits:    Limits{MaxAttempts: 1},
@@ -126,10 +141,23 @@ exhausted: goal not reached after 0 steps; missing lit (false from the start)`,
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := transcript(res); got != tt.want {
-				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			if got := transcript(res); got != tt.want || res.Repeated {
+				t.Errorf("got (repeated %v)\n%s\nwant\n%s", res.Repeated, got, tt.want)
 			}
 		})
+	}
+}
+
+// TestTooLongIsAReport: the policy's limit is a violation like the validator's,
+// at the first step beyond it.
+func TestTooLongIsAReport(t *testing.T) {
+	res, err := Round(t.Context(), newLamp().problem(), []Proposer{says("m", proposal("fit on off on"))}, Limits{MaxAttempts: 1, MaxPlanSteps: 2}, Unlimited{}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep := res.Attempts[0].Report
+	if rep.Valid || rep.Step != 3 || rep.Steps != 4 || rep.Action != "off" || rep.Kind != validator.Policy || rep.Goal != "light" {
+		t.Errorf("reported as %+v", rep)
 	}
 }
 
@@ -243,9 +271,9 @@ func TestCancellationEndsTheRound(t *testing.T) {
 			return ctx.Err()
 		}
 		n := says("n", proposal("fit on"))
-		_, err := Round(ctx, newLamp().problem(), []Proposer{m, n}, Limits{MaxAttempts: 3}, Unlimited{}, nil, nil)
-		if err == nil || err.Error() != "planning was stopped: interrupted" || len(n.asked) != 0 {
-			t.Errorf("error %v, and n was asked %d times", err, len(n.asked))
+		res, err := Round(ctx, newLamp().problem(), []Proposer{m, n}, Limits{MaxAttempts: 3}, Unlimited{}, nil, nil)
+		if err == nil || err.Error() != "planning was stopped: interrupted" || len(n.asked) != 0 || len(res.Attempts) != 0 {
+			t.Errorf("error %v, %d attempts, and n was asked %d times", err, len(res.Attempts), len(n.asked))
 		}
 	})
 }
@@ -299,5 +327,20 @@ func TestUptakeIsKeptByProposer(t *testing.T) {
 	}
 	if got := fmt.Sprint(res.Uptake); got != "map[m:{4 1} n:{1 1}]" {
 		t.Errorf("uptake %s", got)
+	}
+}
+
+// TestUptakeNeedsAProposal: an error after a critique is no use of it.
+func TestUptakeNeedsAProposal(t *testing.T) {
+	m := says("m", proposal("on"))
+	m.hook = func(context.Context, Request) error {
+		if len(m.asked) == 2 {
+			return errors.New("connection reset")
+		}
+		return nil
+	}
+	res, err := Round(t.Context(), newLamp().problem(), []Proposer{m}, Limits{MaxAttempts: 9}, Unlimited{}, nil, nil)
+	if err != nil || len(res.Uptake) != 0 {
+		t.Errorf("uptake %v, %v", res.Uptake, err)
 	}
 }

@@ -3,7 +3,6 @@ package planner
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/fettleops/fettle/planner/search"
 )
@@ -39,27 +38,13 @@ func (s *searcher) Propose(ctx context.Context, r Request) (Proposal, error) {
 		}
 	case search.Unsolvable:
 		p.Verdict, p.Proof = SaysUnsolvable, true
-		if p.Reason == "" {
-			p.Reason = "no sequence of actions reaches the goal from this state"
-		}
 	case search.Unobservable:
 		p.Verdict, p.Proof = SaysUnobservable, true
-		if p.Reason == "" {
-			p.Reason = "no sequence of actions reaches the goal while these facts are unknown: " + few(p.Unknown)
-		}
+		p.Reason = "no plan is sure to reach the goal (" + res.Reason + ")"
 	case search.Exhausted:
 		p.Verdict = GaveUp
 	default:
 		return Proposal{}, fmt.Errorf("the search answered %q, which means nothing", res.Status)
 	}
 	return p, nil
-}
-
-// few joins names, the first eight of them.
-func few(names []string) string {
-	const most = 8
-	if len(names) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-	}
-	return strings.Join(names, ", ")
 }

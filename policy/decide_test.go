@@ -96,6 +96,7 @@ func TestDecisions(t *testing.T) {
 		{"waiting", PointAction, nil, func(g *Progress) { g.Waited = time.Minute - 1 }, "continue: 0 of 7 actions used; 1m of 10m used"},
 		{"waited long enough", PointAction, nil, func(g *Progress) { g.Waited = time.Minute }, "checkpoint busy: max_wait = 1m is over: somebody else holds a lease that is needed"},
 		{"never wait", PointAction, func(p *Policy) { p.MaxWait = AtMost(time.Duration(0)) }, func(g *Progress) { g.Waited = 1 }, "checkpoint busy: max_wait = 0s is over: somebody else holds a lease that is needed"},
+		{"nothing to wait for", PointAction, func(p *Policy) { p.MaxWait = AtMost(time.Duration(0)) }, nil, "continue: 0 of 7 actions used; 1m of 10m used"},
 		{"wait for ever", PointAction, func(p *Policy) { p.MaxWait = Limit[time.Duration]{} }, func(g *Progress) { g.Waited = time.Hour }, "continue: 0 of 7 actions used; 1m of 10m used"},
 
 		{

@@ -2,6 +2,7 @@ package validator
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -31,21 +32,20 @@ const (
 // are not. The sequence can be read once.
 func ReadPlan(r io.Reader) iter.Seq2[model.Step, error] {
 	return func(yield func(model.Step, error) bool) {
-		back := &pushedBack{r: r}
-		p := &planReader{r: bufio.NewReaderSize(back, bufferSize), back: back, yield: yield, names: names{}}
+		p := &planReader{r: bufio.NewReaderSize(r, bufferSize), yield: yield, names: names{}}
 		p.read()
 	}
 }
 
 // planReader is one reading of a plan.
 type planReader struct {
-	r     *bufio.Reader
-	back  *pushedBack // what r reads from
-	yield func(model.Step, error) bool
-	names names
-	line  int    // of what was read last
-	long  []byte // a line longer than the buffer
-	args  []string
+	r       *bufio.Reader
+	pending []byte // to be read before r: what a JSON decoder read too far
+	yield   func(model.Step, error) bool
+	names   names
+	line    int    // of what was read last
+	long    []byte // a line that is not whole in the buffer
+	args    []string
 }
 
 // read reads lines until the end; a line that starts a JSON value hands over
@@ -70,7 +70,7 @@ func (p *planReader) read() {
 		case !p.text(text):
 			return
 		}
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return
 		}
 		if err != nil {
@@ -83,14 +83,26 @@ func (p *planReader) read() {
 // next returns the next line, with its end; at the end of the input what is
 // left and an error. The line is valid until the next call.
 func (p *planReader) next() ([]byte, error) {
+	if i := bytes.IndexByte(p.pending, '\n'); i >= 0 {
+		line := p.pending[:i+1]
+		p.pending = p.pending[i+1:]
+		p.line++
+		return line, nil
+	}
 	line, err := p.r.ReadSlice('\n')
+	if len(p.pending) > 0 || errors.Is(err, bufio.ErrBufferFull) {
+		line, err = p.join(line, err)
+	}
 	if len(line) > 0 {
 		p.line++
 	}
-	if !errors.Is(err, bufio.ErrBufferFull) {
-		return line, err
-	}
-	p.long = append(p.long[:0], line...)
+	return line, err
+}
+
+// join gathers a line that is partly pending, or longer than the buffer.
+func (p *planReader) join(line []byte, err error) ([]byte, error) {
+	p.long = append(append(p.long[:0], p.pending...), line...)
+	p.pending = nil
 	for errors.Is(err, bufio.ErrBufferFull) {
 		line, err = p.r.ReadSlice('\n')
 		if len(p.long) <= maxLine {

@@ -58,13 +58,15 @@ func TestPlansAreReadInEveryForm(t *testing.T) {
 		{"JSON in a fence", "```json\n{\"steps\": [{\"action\": \"a\"}]}\n```\nThat is all.", "2: a\nline 4: \"That is all.\" is not an action; write name(arg, …)\n"},
 		{"JSON lines", "{\"action\": \"a\"}\n{\"args\": [\"x\"], \"action\": \"b\"}\n", "1: a\n2: b(x)\n"},
 		{"JSON values on a line", `{"action": "a"} [{"action": "b"}]` + "\n\n" + `{"action": "c"}; d` + "\ne", "1: a\n1: b\n3: c\n4: e\n"},
-		{"JSON steps that are none", `[1, {"act": "x"}, {"action": 1}, {"action": "a", "args": [[]]}, {"action": "a", "args": "x"}, "a b", {"action": "z"}]`,
+		{
+			"JSON steps that are none", `[1, {"act": "x"}, {"action": 1}, {"action": "a", "args": [[]]}, {"action": "a", "args": "x"}, "a b", {"action": "z"}]`,
 			"line 1: 1 is not a step; write {\"action\": \"name\", \"args\": [\"arg\", …]}\n" +
 				"line 1: {\"act\":\"x\"} is not a step; write {\"action\": \"name\", \"args\": [\"arg\", …]}\n" +
 				"line 1: {\"action\":1} is not a step; write {\"action\": \"name\", \"args\": [\"arg\", …]}\n" +
 				"line 1: {\"action\":\"a\",\"args\":[[]]} is not a step; write {\"action\": \"name\", \"args\": [\"arg\", …]}\n" +
 				"line 1: {\"action\":\"a\",\"args\":\"x\"} is not a step; write {\"action\": \"name\", \"args\": [\"arg\", …]}\n" +
-				"line 1: \"a b\" is not a step; write {\"action\": \"name\", \"args\": [\"arg\", …]}\n1: z\n"},
+				"line 1: \"a b\" is not a step; write {\"action\": \"name\", \"args\": [\"arg\", …]}\n1: z\n",
+		},
 		{"JSON without steps", `{"plan": []}`, "line 1: a JSON object without \"steps\" is no plan; write {\"steps\": [{\"action\": \"name\", \"args\": [\"arg\", …]}]}\n"},
 		{"JSON with steps of another form", `{"steps": {"a": [1]}, "x": 1}`, "line 1: \"steps\" is not a list; write {\"steps\": [{\"action\": \"name\", \"args\": [\"arg\", …]}]}\n"},
 		{"JSON that ends", "{\"steps\": [\n{\"action\": \"a\"},\n{\"action\"", "2: a\nline 3: the plan is not well-formed JSON: it ends too early; write {\"steps\": [{\"action\": \"name\", \"args\": [\"arg\", …]}]}\n"},
@@ -124,8 +126,10 @@ func TestAReadErrorEndsTheValidation(t *testing.T) {
 func TestAConsumerMayStopEarly(t *testing.T) {
 	for _, text := range []string{"a\nb\n", "(a) (b)", `[{"action": "a"}, {"action": "b"}]`, `{"action": "a"}` + "\nb", "?\nb", "[1, 2]"} {
 		n := 0
-		for range validator.ReadPlan(strings.NewReader(text)) {
-			n++
+		for st, err := range validator.ReadPlan(strings.NewReader(text)) {
+			if n++; err == nil && st.Action != "a" {
+				t.Errorf("%q: %s first", text, st)
+			}
 			break
 		}
 		if n != 1 {

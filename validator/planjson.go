@@ -16,7 +16,8 @@ const planForm = `write {"steps": [{"action": "name", "args": ["arg", …]}]}`
 // json reads the JSON values that start with the line, then leaves the reader
 // behind them; false where reading is over.
 func (p *planReader) json(line []byte) bool {
-	src := &lineCounter{r: io.MultiReader(bytes.NewReader(bytes.Clone(line)), p.r), line: p.line}
+	first := bytes.NewReader(slices.Concat(line, p.pending))
+	src := &lineCounter{r: io.MultiReader(first, p.r), line: p.line}
 	dec := json.NewDecoder(src)
 	dec.UseNumber()
 	j := &jsonPlan{planReader: p, dec: dec, src: src}
@@ -36,45 +37,21 @@ func (p *planReader) json(line []byte) bool {
 		p.bad(fmt.Sprintf("the plan is not well-formed JSON: %s; %s", jsonMessage(err), planForm))
 		return false
 	}
-	rest, _ := io.ReadAll(dec.Buffered()) // in memory
-	if src.read > int64(len(line)) || len(trim(rest)) > 0 {
-		p.unread(rest)
+	p.pending, _ = io.ReadAll(io.MultiReader(dec.Buffered(), first)) // in memory
+	if len(p.pending) > 0 {
 		p.line-- // the rest of this line is counted as a line again
 	}
 	return true
 }
 
-// another tells whether a further JSON value follows.
+// another tells whether a further JSON value follows; it skips the space before it.
 func (j *jsonPlan) another() bool {
+	if !j.dec.More() {
+		return false
+	}
 	var b [1]byte
-	for r := j.dec.Buffered(); ; {
-		if n, _ := r.Read(b[:]); n == 0 || class[b[0]]&space == 0 {
-			return n > 0 && (b[0] == '{' || b[0] == '[')
-		}
-	}
-}
-
-// unread puts what a decoder read too far back in front of the reader.
-func (p *planReader) unread(rest []byte) {
-	ahead, _ := p.r.Peek(p.r.Buffered())
-	pending := slices.Concat(rest, ahead, p.back.pending)
-	p.back = &pushedBack{pending, p.back.r}
-	p.r.Reset(p.back)
-}
-
-// pushedBack reads what is pending, then r.
-type pushedBack struct {
-	pending []byte
-	r       io.Reader
-}
-
-func (b *pushedBack) Read(p []byte) (int, error) {
-	if len(b.pending) == 0 {
-		return b.r.Read(p)
-	}
-	n := copy(p, b.pending)
-	b.pending = b.pending[n:]
-	return n, nil
+	_, _ = j.dec.Buffered().Read(b[:]) // in memory
+	return b[0] == '{' || b[0] == '['
 }
 
 // errStopped says that the consumer has had enough.

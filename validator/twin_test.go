@@ -143,7 +143,9 @@ func tri(yes, no bool) float64 {
 	return 0.5
 }
 
-func half(v model.Value) float64 { return map[model.Tri]float64{model.True: 1, model.Unknown: 0.5}[v.Tri()] }
+func half(v model.Value) float64 {
+	return map[model.Tri]float64{model.True: 1, model.Unknown: 0.5}[v.Tri()]
+}
 
 func (t *twin) number(x *model.Expr, e env) span {
 	switch x.Op {

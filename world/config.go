@@ -1,9 +1,11 @@
 package world
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -73,7 +75,24 @@ func Compile(m *model.Model, c Config) (*World, hcl.Diagnostics) {
 			}
 		}
 	}
+	sortByPlace(diags)
 	return w, diags
+}
+
+// sortByPlace puts diagnostics in the order of the text: HCL gives those of one
+// body in any order.
+func sortByPlace(diags hcl.Diagnostics) {
+	slices.SortStableFunc(diags, func(a, b *hcl.Diagnostic) int {
+		p, q := place(a), place(b)
+		return cmp.Or(cmp.Compare(p.Filename, q.Filename), cmp.Compare(p.Start.Byte, q.Start.Byte))
+	})
+}
+
+func place(d *hcl.Diagnostic) hcl.Range {
+	if d.Subject == nil {
+		return hcl.Range{}
+	}
+	return *d.Subject
 }
 
 func (w *World) compileObserve(f *model.Fluent, b Block) (*observer, hcl.Diagnostics) {

@@ -127,8 +127,6 @@ func (q *execQuery) ask(ctx context.Context, _ *World) answer {
 		a.err = "not started: " + x.err.Error()
 	case stdout.more:
 		a.err = fmt.Sprintf("the output is larger than %d KiB", maxBody>>10)
-	case x.killed && ctx.Err() != nil:
-		a.err = "interrupted: " + ctx.Err().Error()
 	case x.killed:
 		a.err, a.absent = fmt.Sprintf("no answer within %s", q.timeout), true
 	case x.err != nil:

@@ -26,7 +26,7 @@ func decodeExecRun(d *decoder) *execRun {
 func (r *execRun) act(ctx context.Context, w *World, g *ground, c Call) (Outcome, int) {
 	p, err := r.process(g, w.folder,
 		"FETTLE_FENCE="+strconv.FormatInt(c.Fence, 10), "FETTLE_RUN="+c.Run, "FETTLE_STEP="+strconv.Itoa(c.Step),
-		"FETTLE_ACTION_ID="+c.ActionID, "FETTLE_WRITES="+asciiJSON(c.Writes))
+		"FETTLE_ACTION_ID="+c.ActionID, "FETTLE_WRITES="+asciiJSON(c.Writes), "FETTLE_ARMED="+strconv.FormatInt(c.Armed, 10))
 	if err == nil {
 		p.stdin, err = g.text(r.stdin)
 	}
@@ -89,7 +89,7 @@ func (t *execTarget) raise(ctx context.Context, _ *World, f Fence) error {
 	p := t.process
 	p.env = append(slices.Clone(p.env),
 		"FETTLE_FENCE="+strconv.FormatInt(f.Token, 10), "FETTLE_RUN="+f.Run, "FETTLE_ACTION_ID="+f.ActionID,
-		"FETTLE_RESOURCES="+asciiJSON(f.Resources))
+		"FETTLE_RESOURCES="+asciiJSON(f.Resources), "FETTLE_WRITES="+asciiJSON(f.Writes))
 	out := &output{}
 	x := p.run(limit, out, out)
 	where := commandLine(p.argv)

@@ -148,7 +148,7 @@ func TestProgramGetsAMinimalEnvironment(t *testing.T) {
 	}
 	for k, want := range map[string]string{
 		"FETTLE_FENCE": "1042", "FETTLE_RUN": "run-1", "FETTLE_STEP": "2", "FETTLE_ACTION_ID": "act-1", "NAME": hostile,
-		"FETTLE_WRITES": `["in_lb(api)","in_lb('\u00e9\ud83d\ude00')"]`, "PATH": os.Getenv("PATH"),
+		"FETTLE_ARMED": "1043", "FETTLE_WRITES": `["in_lb(api)","in_lb('\u00e9\ud83d\ude00')"]`, "PATH": os.Getenv("PATH"),
 	} {
 		if got[k] != want {
 			t.Errorf("%s: got %q, want %q", k, got[k], want)
@@ -257,26 +257,30 @@ func gone(pid int) bool {
 }
 
 func TestEndOfTheContextKillsGrandchildren(t *testing.T) {
-	m := newTestModel(t).withSelf(t)
-	pidFile := filepath.Join(t.TempDir(), "pid")
-	m.vars["pid"] = cty.StringVal(pidFile)
-	w := m.mustCompile(t, `action "drain" {
-		run "exec" {
-			command = [var.self, var.pid]
-			env     = { WORLD_TEST_ROLE = "family" }
-		}
-	}`)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	outcome := make(chan Outcome, 1)
-	go func() { outcome <- m.act(ctx, t, w, "drain", "api") }()
-	grandchild := readPID(t, pidFile)
-	cancel()
-	o := <-outcome
-	if o.Status != InDoubt || !strings.HasPrefix(o.Message, "interrupted, killed") {
-		t.Errorf("%+v", o)
+	for _, role := range []string{"family", "quiet family"} {
+		t.Run(role, func(t *testing.T) {
+			m := newTestModel(t).withSelf(t)
+			pidFile := filepath.Join(t.TempDir(), "pid")
+			m.vars["pid"] = cty.StringVal(pidFile)
+			w := m.mustCompile(t, `action "drain" {
+				run "exec" {
+					command = [var.self, var.pid]
+					env     = { WORLD_TEST_ROLE = "`+role+`" }
+				}
+			}`)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			outcome := make(chan Outcome, 1)
+			go func() { outcome <- m.act(ctx, t, w, "drain", "api") }()
+			grandchild := readPID(t, pidFile)
+			cancel()
+			o := <-outcome
+			if o.Status != InDoubt || !strings.HasPrefix(o.Message, "interrupted, killed") {
+				t.Errorf("%+v", o)
+			}
+			waitFor(t, "the grandchild's end", func() bool { return gone(grandchild) })
+		})
 	}
-	waitFor(t, "the grandchild's end", func() bool { return gone(grandchild) })
 }
 
 func TestGrandchildThatKeepsThePipeDoesNotHoldTheAction(t *testing.T) {

@@ -109,7 +109,7 @@ func TestFleetIsObservedFencedAndActedOn(t *testing.T) {
 	if fault != nil {
 		t.Fatal(fault.Message)
 	}
-	fence := world.Fence{Token: 10, Resources: []string{"in_lb(api)", "in_lb"}, Run: "r", ActionID: "a1"}
+	fence := world.Fence{Token: 10, Resources: []string{"in_lb(api)", "in_lb"}, Writes: []string{"in_lb(api)"}, Run: "r", ActionID: "a1"}
 	if err := w.Raise(t.Context(), u, drain, fence); err != nil {
 		t.Fatal(err)
 	}

@@ -119,7 +119,7 @@ func (q *httpQuery) ask(ctx context.Context, w *World) answer {
 	case body.more:
 		a.err = fmt.Sprintf("the answer is larger than %d KiB", maxBody>>10)
 	case x.err != nil:
-		a.err, a.absent = unanswered(ctx, limit, x.err, q.timeout)
+		a.err, a.absent = unanswered(limit, x.err, q.timeout)
 	default:
 		a.failed = x.failed()
 		a.env = map[string]any{
@@ -146,10 +146,8 @@ func (s stopAt) Write(p []byte) (int, error) {
 
 // unanswered says why a query has no answer, and whether that is one of the
 // reasons that `absent` speaks of: refused, or timed out by its own limit.
-func unanswered(ctx, limit context.Context, err error, timeout time.Duration) (why string, absent bool) {
+func unanswered(limit context.Context, err error, timeout time.Duration) (why string, absent bool) {
 	switch {
-	case ctx.Err() != nil:
-		return "interrupted: " + ctx.Err().Error(), false
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return err.Error(), true
 	case limit.Err() != nil:

@@ -28,10 +28,6 @@ func decodeHTTPRun(d *decoder) *httpRun {
 	}
 }
 
-func (r *httpRun) expressions() []hcl.Expression {
-	return []hcl.Expression{r.url, r.method, r.headers, r.body}
-}
-
 // act sends the request. It failed where the actuator said so, or where no
 // connection was made; once something may have been sent, anything but a whole
 // answer leaves the outcome in doubt.
@@ -56,6 +52,9 @@ func (r *httpRun) act(ctx context.Context, w *World, g *ground, c Call) (Outcome
 		o.Status, o.Message = Done, fmt.Sprintf("HTTP %d %s", x.status, http.StatusText(x.status))
 	default:
 		o.Status, o.Message = Failed, statusText(&x)
+		if x.status == http.StatusBadGateway || x.status == http.StatusGatewayTimeout {
+			o.Status = InDoubt // A gateway lost the answer; the actuator may have acted.
+		}
 		if last := lastLines(o.Output); last != "" {
 			o.Message += ": " + last
 		}
@@ -87,7 +86,7 @@ func (r *httpRun) request(g *ground, c Call) (address, method string, h http.Hea
 	}
 	fixed := map[string]string{
 		"Fettle-Fence": strconv.FormatInt(c.Fence, 10), "Fettle-Run": c.Run, "Fettle-Step": strconv.Itoa(c.Step),
-		"Idempotency-Key": c.ActionID, "Fettle-Writes": asciiJSON(c.Writes),
+		"Idempotency-Key": c.ActionID, "Fettle-Writes": asciiJSON(c.Writes), "Fettle-Armed": strconv.FormatInt(c.Armed, 10),
 	}
 	if h, err = g.header(r.headers, fixed); err != nil {
 		return
@@ -184,7 +183,7 @@ func (t *httpTarget) key() string { return fmt.Sprintf("http %q %q %v", t.url, t
 func (t *httpTarget) raise(ctx context.Context, w *World, f Fence) error {
 	limit, cancel := context.WithTimeout(ctx, t.timeout)
 	defer cancel()
-	body, err := json.Marshal(map[string]any{"fence": f.Token, "resources": f.Resources, "run": f.Run, "action_id": f.ActionID})
+	body, err := json.Marshal(map[string]any{"fence": f.Token, "resources": f.Resources, "writes": f.Writes, "run": f.Run, "action_id": f.ActionID})
 	if err != nil {
 		return fmt.Errorf("raise the fence: %w", err)
 	}

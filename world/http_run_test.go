@@ -36,7 +36,7 @@ func TestActingRequestCarriesTheTokenAndTheRun(t *testing.T) {
 	same(t, r.line, "PUT /services/..%2Fadmin%3Fx%3D1%23%C3%A9%27/drain")
 	same(t, r.body, `{"n":1,"name":"../admin?x=1#é'"}`)
 	for name, want := range map[string]string{
-		"Fettle-Fence": "1042", "Fettle-Run": "run-1", "Fettle-Step": "2", "Idempotency-Key": "act-1", "X-A": "b", "Content-Type": "application/json",
+		"Fettle-Fence": "1042", "Fettle-Run": "run-1", "Fettle-Step": "2", "Idempotency-Key": "act-1", "Fettle-Armed": "1043", "X-A": "b", "Content-Type": "application/json",
 		"Fettle-Writes": `["in_lb(api)","in_lb('\u00e9\ud83d\ude00')"]`,
 	} {
 		if got := r.header.Get(name); got != want {
@@ -225,17 +225,17 @@ func TestFenceIsRaisedWhereTheResourcesCouldBeWritten(t *testing.T) {
 		}
 		return raiseLines(log)
 	}
-	same(t, raise("in_lb(api)", "in_lb", "replicas(api)", "belief"), `POST /balancer {"action_id":"a","fence":7,"resources":["in_lb(api)","in_lb"],"run":"r"}`)
+	same(t, raise("in_lb(api)", "in_lb", "replicas(api)", "belief"), `POST /balancer {"action_id":"a","fence":7,"resources":["in_lb(api)","in_lb"],"run":"r","writes":[]}`)
 	// up(db) is written by the agent of db, and by any node.
 	same(t, raise("up(db)", "up(api)"), `
-POST /agent/api {"action_id":"a","fence":7,"resources":["up(api)"],"run":"r"}
-POST /agent/db {"action_id":"a","fence":7,"resources":["up(db)"],"run":"r"}
-POST /node/n1 {"action_id":"a","fence":7,"resources":["up(db)","up(api)"],"run":"r"}
-POST /node/n2 {"action_id":"a","fence":7,"resources":["up(db)","up(api)"],"run":"r"}`)
-	same(t, raise("runs(api, n2)"), `POST /node/n2 {"action_id":"a","fence":7,"resources":["runs(api, n2)"],"run":"r"}`)
+POST /agent/api {"action_id":"a","fence":7,"resources":["up(api)"],"run":"r","writes":[]}
+POST /agent/db {"action_id":"a","fence":7,"resources":["up(db)"],"run":"r","writes":[]}
+POST /node/n1 {"action_id":"a","fence":7,"resources":["up(db)","up(api)"],"run":"r","writes":[]}
+POST /node/n2 {"action_id":"a","fence":7,"resources":["up(db)","up(api)"],"run":"r","writes":[]}`)
+	same(t, raise("runs(api, n2)"), `POST /node/n2 {"action_id":"a","fence":7,"resources":["runs(api, n2)"],"run":"r","writes":[]}`)
 	same(t, raise("deploy"), `
-POST /node/n1 {"action_id":"a","fence":7,"resources":["deploy"],"run":"r"}
-POST /node/n2 {"action_id":"a","fence":7,"resources":["deploy"],"run":"r"}`)
+POST /node/n1 {"action_id":"a","fence":7,"resources":["deploy"],"run":"r","writes":[]}
+POST /node/n2 {"action_id":"a","fence":7,"resources":["deploy"],"run":"r","writes":[]}`)
 	if n := strings.Count(raise("up"), "/agent/"); n != 4 {
 		t.Errorf("the whole of up is written by 4 agents, %d were told", n)
 	}
@@ -249,8 +249,8 @@ func TestHigherFenceIsTold(t *testing.T) {
 		higher       int64
 		isHigherSeen bool
 	}{
-		{409, `{"fence": 12, "resource": "in_lb(api)"}`, "refuses fence 7: it has seen a higher one (12)", 12, true},
-		{412, `late`, "refuses fence 7: it has seen a higher one (0)", 0, true},
+		{409, `{"fence": 12, "resource": "in_lb(api)"}`, "refuses fence 7: it has seen 12", 12, true},
+		{412, `late`, "refuses fence 7: it has seen a higher one", 0, true},
 		{500, "out of\norder", "HTTP 500 Internal Server Error out of | order", 0, false},
 		{302, "", "HTTP 302 Found", 0, false},
 	} {
@@ -300,4 +300,25 @@ func TestFenceThatCannotBeRaisedEverywhereIsAnError(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "could be written at more than 4096 keepers") {
 		t.Errorf("got %v", err)
 	}
+}
+
+func TestOneKeeperIsToldOnceOfEachResource(t *testing.T) {
+	m := newTestModel(t)
+	log := m.serve(t, func(http.ResponseWriter, *http.Request) {})
+	const body = `{
+		run "http" {
+			url = var.at
+			fence {
+				url    = "${var.at}/fence"
+				reject = [409]
+			}
+		}
+	}
+	`
+	w := m.mustCompile(t, `action "restart" `+body+`action "place" `+body+`action "drain" `+body)
+	f := Fence{Token: 7, Resources: []string{"up(api)", "in_lb(api)", "up(api)"}, Run: "r", ActionID: "a"}
+	if err := w.Raise(t.Context(), m.u, m.ground(t, "restart", "api"), f); err != nil {
+		t.Fatal(err)
+	}
+	same(t, raiseLines(log), `POST /fence {"action_id":"a","fence":7,"resources":["up(api)","in_lb(api)"],"run":"r","writes":[]}`)
 }

@@ -273,7 +273,7 @@ func TestEndOfTheContextIsNotAnAnswer(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-asked; cancel() }()
 	same(t, m.show(w.Observe(ctx, m.u, m.refs(t, "open"), time.Time{})), "open = unknown [interrupted: context canceled]")
-	same(t, m.show(w.Observe(ctx, m.u, m.refs(t, "open"), time.Time{})), "open = unknown [not asked: context canceled]")
+	same(t, m.show(w.Observe(ctx, m.u, m.refs(t, "open"), time.Time{})), "open = unknown [interrupted: context canceled]")
 }
 
 func TestReadingsAreAsOldAsTheirRequest(t *testing.T) {

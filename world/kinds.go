@@ -42,6 +42,8 @@ type asker interface {
 }
 
 // query is one question to the world. Queries with the same key are asked once.
+// What ask answers after the end of ctx is not looked at: it may have timed out
+// for that reason alone.
 type query interface {
 	key() string
 	source() Source

@@ -32,6 +32,10 @@ func (w *World) Observe(ctx context.Context, u *model.Universe, refs []model.Ref
 	r.ask(ctx)
 	out := make([]Reading, len(r.atoms))
 	for i, a := range r.atoms {
+		if err := ctx.Err(); err != nil {
+			out[i] = Reading{Atom: a.atom, Err: "interrupted: " + err.Error(), Source: a.source()}
+			continue
+		}
 		out[i] = stale(r.read(a), notBefore)
 	}
 	return out
@@ -69,6 +73,16 @@ type askedAtom struct {
 	g     *ground
 	asked *asked
 	err   error // the query could not be made
+}
+
+// source says where the atom is asked for.
+func (a askedAtom) source() Source {
+	if a.err != nil {
+		return Source{Kind: a.o.kind.name}
+	}
+	s := a.asked.query.source()
+	s.Query = redact(s.Query, a.asked.answer.redact)
+	return s
 }
 
 func (r *round) add(ref model.Ref) {
@@ -124,11 +138,9 @@ func (r *round) ask(ctx context.Context) {
 	g.SetLimit(maxQueries)
 	for _, a := range r.order {
 		g.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				a.answer = answer{sampled: time.Now(), err: "not asked: " + err.Error()}
-				return nil
+			if ctx.Err() == nil {
+				a.answer = a.query.ask(ctx, r.w)
 			}
-			a.answer = a.query.ask(ctx, r.w)
 			return nil
 		})
 	}
@@ -137,10 +149,10 @@ func (r *round) ask(ctx context.Context) {
 
 func (r *round) read(a askedAtom) Reading {
 	if a.err != nil {
-		return Reading{Atom: a.atom, Source: Source{Kind: a.o.kind.name}, Err: clip(a.err.Error(), 300)}
+		return Reading{Atom: a.atom, Source: a.source(), Err: clip(a.err.Error(), 300)}
 	}
 	ans := &a.asked.answer
-	got := ans.reading(a.atom, a.asked.query.source())
+	got := Reading{Atom: a.atom, Sampled: ans.sampled, Source: a.source()}
 	if a.o.items == nil {
 		if ans.env != nil {
 			withNames := *ans
@@ -162,6 +174,5 @@ func (r *round) read(a askedAtom) Reading {
 
 func redactReading(r Reading, secrets []string) Reading {
 	r.Err, r.Note = redact(r.Err, secrets), redact(r.Note, secrets)
-	r.Source.Query = redact(r.Source.Query, secrets)
 	return r
 }

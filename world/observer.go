@@ -1,6 +1,7 @@
 package world
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -88,8 +89,8 @@ func (d *decoder) source(name string, e hcl.Expression, answers types.Map, param
 // is written in one line and without escapes.
 func within(e hcl.Expression, src string, err error) hcl.Range {
 	rng := e.Range()
-	se, ok := err.(*sourceError)
-	if _, quoted := e.(*hclsyntax.TemplateExpr); !ok || !quoted || se.to == 0 {
+	var se *sourceError
+	if _, quoted := e.(*hclsyntax.TemplateExpr); !quoted || !errors.As(err, &se) || se.to == 0 {
 		return rng
 	}
 	if rng.End.Byte-rng.Start.Byte != len(src)+2 || rng.Start.Line != rng.End.Line || len([]rune(src)) != len(src) {
@@ -183,11 +184,6 @@ type answer struct {
 	absent  bool   // …and that is what `absent` speaks of
 	failed  string // the answer says of itself that it failed: HTTP 503
 	redact  []string
-}
-
-// reading starts a reading of an answer.
-func (a *answer) reading(atom model.Atom, src Source) Reading {
-	return Reading{Atom: atom, Sampled: a.sampled, Source: src}
 }
 
 // judge tells why the answer cannot be evaluated, "" where it can.

@@ -20,7 +20,9 @@ const maxKeepers = 4096
 // keeper once. It is done before observing: what is then observed can no longer
 // be changed by a late act.
 //
-// An actuator that has seen a higher token gives a [*HigherFenceError]. After
+// An actuator that has seen a higher token for what is to be written gives a
+// [*HigherFenceError]. A higher token for what is only read is that of another
+// reader, and no reason to refuse. After
 // any other error it is not known where the token was raised.
 func (w *World) Raise(ctx context.Context, u *model.Universe, g model.Ground, f Fence) error {
 	keepers, err := w.keepers(u, f.Resources)
@@ -33,13 +35,24 @@ func (w *World) Raise(ctx context.Context, u *model.Universe, g model.Ground, f 
 	for i, k := range keepers {
 		group.Go(func() error {
 			own := f
-			own.Resources = k.resources
+			own.Resources, own.Writes = k.resources, those(f.Writes, k.resources)
 			errs[i] = k.target.raise(ctx, w, own)
 			return nil
 		})
 	}
 	_ = group.Wait() // the functions return no error
 	return errors.Join(errs...)
+}
+
+// those returns the ones of the texts that are among the others.
+func those(texts, others []string) []string {
+	out := []string{}
+	for _, t := range texts {
+		if slices.Contains(others, t) {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // keeper is a keeper of fences and what it could write.

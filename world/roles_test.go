@@ -46,13 +46,21 @@ func play(role string, args []string) int {
 			fmt.Fprintf(&b, "line %d\n", i)
 		}
 		_, _ = os.Stdout.Write(b.Bytes())
-	case "family": // PIDFILE: a child that ignores SIGTERM and keeps stdout open
-		return family(args[0], true)
+	case "family": // PIDFILE: waits for a child that ignores SIGTERM and keeps stdout open
+		return family(args[0], os.Stdout, true)
+	case "quiet family": // PIDFILE: the same, but the child writes to nowhere
+		return family(args[0], nil, true)
 	case "leave": // PIDFILE: ends at once, its child lives on and keeps stdout open
-		return family(args[0], false)
+		return family(args[0], os.Stdout, false)
 	case "hang":
 		signal.Ignore(syscall.SIGTERM)
 		fmt.Println("hanging")
+		if file := os.Getenv("WORLD_TEST_PIDFILE"); file != "" {
+			if err := writePID(file); err != nil {
+				return 1
+			}
+			_ = os.NewFile(3, "ready").Close()
+		}
 		select {}
 	case "polite": // ends well when told to stop
 		c := make(chan os.Signal, 1)
@@ -68,22 +76,34 @@ func play(role string, args []string) int {
 	return 0
 }
 
-func family(pidFile string, wait bool) int {
+func family(pidFile string, out *os.File, wait bool) int {
 	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), "WORLD_TEST_ROLE=hang")
-	child.Stdout = os.Stdout
+	child.Env = append(os.Environ(), "WORLD_TEST_ROLE=hang", "WORLD_TEST_PIDFILE="+pidFile)
+	if out != nil {
+		child.Stdout = out
+	}
+	said, ready, err := os.Pipe()
+	if err != nil {
+		return 1
+	}
+	child.ExtraFiles = []*os.File{ready}
 	if err := child.Start(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	if err := os.WriteFile(pidFile+".tmp", []byte(strconv.Itoa(child.Process.Pid)), 0o600); err != nil {
-		return 1
-	}
-	if err := os.Rename(pidFile+".tmp", pidFile); err != nil {
-		return 1
-	}
 	if wait {
 		_ = child.Wait()
+		return 0
 	}
+	_ = ready.Close()
+	_, _ = io.Copy(io.Discard, said) // ends when the child is ready
 	return 0
+}
+
+// writePID writes the process's id, all of it at once.
+func writePID(file string) error {
+	if err := os.WriteFile(file+".tmp", []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(file+".tmp", file)
 }

@@ -3,6 +3,7 @@ package world
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -84,8 +85,8 @@ func (w *World) ground(u *model.Universe, params []model.Param, args []int32) *g
 func (g *ground) value(e hcl.Expression, want cty.Type) (cty.Value, cty.ValueMarks, error) {
 	v, diags := e.Value(g.ctx)
 	if diags.HasErrors() {
-		d := diags.Errs()[0].(*hcl.Diagnostic)
-		return cty.NilVal, nil, fmt.Errorf("line %d: %s: %s", e.Range().Start.Line, d.Summary, d.Detail)
+		i := slices.IndexFunc(diags, func(d *hcl.Diagnostic) bool { return d.Severity == hcl.DiagError })
+		return cty.NilVal, nil, fmt.Errorf("line %d: %s: %s", e.Range().Start.Line, diags[i].Summary, diags[i].Detail)
 	}
 	v, marks := v.UnmarkDeep()
 	v, err := convert.Convert(v, want)
@@ -153,12 +154,8 @@ func (g *ground) url(e hcl.Expression) (string, error) {
 
 // plain tells whether a name stands for itself anywhere in a URL.
 func plain(name string) bool {
-	for _, c := range []byte(name) {
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~:", c) >= 0) {
-			return false
-		}
-	}
-	return name != "" && name != "." && name != ".."
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:"
+	return name != "" && name != "." && name != ".." && strings.Trim(name, letters) == ""
 }
 
 func checkURL(s string) error {

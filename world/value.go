@@ -24,7 +24,7 @@ import (
 const (
 	maxSource = 4 << 10 // bytes
 	maxNodes  = 500
-	maxTurns  = 1_000_000 // elements that its predicates may look at, all together
+	maxTurns  = 300_000 // elements that its predicates may look at, all together
 )
 
 // builtins that an expression may call: none reads a clock, and none makes

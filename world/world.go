@@ -1,6 +1,9 @@
-// Package world is where fettle meets what it observes and acts on. It has one
-// file for each kind of source and actuator (exec.go, http.go): how the kind's
-// observe, run and fence bodies are checked, and how they are carried out.
+// Package world is where fettle meets what it observes and acts on. Each kind
+// of source and actuator has files of its own (http.go and http_run.go, exec.go
+// and exec_run.go): how the kind's observe, run and fence bodies are checked,
+// and how they are carried out. What all kinds share is around them: observer.go
+// and list.go make readings of answers, value.go and guard.go evaluate the
+// expressions over them, raise.go finds the keepers of a fence.
 //
 // It stands above model, whose fluents it reads and whose ground actions it
 // performs, and below the executor, which decides what is observed and done.
@@ -44,7 +47,8 @@ type Reading struct {
 // Fence is a token to be raised at the actuators of these resources.
 type Fence struct {
 	Token     int64
-	Resources []string // texts of [model.Ref]
+	Resources []string // all that is read or written, as texts of [model.Ref]
+	Writes    []string // those of them that may be written
 	Run       string
 	ActionID  string
 }
@@ -58,7 +62,10 @@ type HigherFenceError struct {
 
 // Error says who refused.
 func (e *HigherFenceError) Error() string {
-	return fmt.Sprintf("%s refuses fence %d: it has seen a higher one (%d)", e.Actuator, e.Token, e.Higher)
+	if e.Higher == 0 {
+		return fmt.Sprintf("%s refuses fence %d: it has seen a higher one", e.Actuator, e.Token)
+	}
+	return fmt.Sprintf("%s refuses fence %d: it has seen %d", e.Actuator, e.Token, e.Higher)
 }
 
 // Call is one guarded action to be carried out.
@@ -68,6 +75,7 @@ type Call struct {
 	Step     int
 	ActionID string // also the idempotency key
 	Fence    int64
+	Armed    int64    // the store's revision at which the action was written down
 	Writes   []string // texts of the references it may write
 }
 

@@ -174,7 +174,7 @@ func (m *testModel) act(ctx context.Context, t *testing.T, w *World, action stri
 	t.Helper()
 	g := m.ground(t, action, args...)
 	return w.Act(ctx, m.u, Call{
-		Ground: g, Run: "run-1", Step: 2, ActionID: "act-1", Fence: 1042, Writes: []string{"in_lb(api)", "in_lb('é\U0001F600')"},
+		Ground: g, Run: "run-1", Step: 2, ActionID: "act-1", Fence: 1042, Armed: 1043, Writes: []string{"in_lb(api)", "in_lb('é\U0001F600')"},
 	})
 }
 

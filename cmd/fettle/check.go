@@ -93,8 +93,12 @@ func (l *loaded) contents() string {
 		n    int
 		noun string
 	}{
-		{len(l.Model.Actions), "action"}, {len(l.Model.Fluents), "fluent"}, {types, "type"},
-		{len(l.Model.Invariants), "invariant"}, {len(l.Model.Goals), "goal"}, {len(l.Model.States), "state"},
+		{len(l.Model.Actions), "action"},
+		{len(l.Model.Fluents), "fluent"},
+		{types, "type"},
+		{len(l.Model.Invariants), "invariant"},
+		{len(l.Model.Goals), "goal"},
+		{len(l.Model.States), "state"},
 	} {
 		if p.n > 0 {
 			parts = append(parts, counted(p.n, p.noun))

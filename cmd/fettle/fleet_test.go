@@ -12,9 +12,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"go.etcd.io/etcd/server/v3/embed"
 
@@ -72,7 +72,7 @@ func TestEtcdStoppedInMidRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitEvent(t, events, executor.StepFinished)
-	etcd.Close()
+	etcd.stop()
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exitFailed {
 		t.Errorf("exit: %v, want 1\n%s", err, errs)
 	}
@@ -121,8 +121,8 @@ func fettle(t *testing.T, args ...string) *exec.Cmd {
 }
 
 type etcdServer struct {
-	*embed.Etcd
 	endpoint string
+	stop     func()
 }
 
 // startEtcd starts an etcd that processes reach over the network, as a cluster
@@ -140,9 +140,10 @@ func startEtcd(t *testing.T) *etcdServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(e.Close)
+	stop := sync.OnceFunc(e.Close)
+	t.Cleanup(stop)
 	<-e.Server.ReadyNotify()
-	return &etcdServer{e, client.String()}
+	return &etcdServer{client.String(), stop}
 }
 
 func freeURL(t *testing.T) url.URL {

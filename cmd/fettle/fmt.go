@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
 	"github.com/fettleops/fettle/model/load"
@@ -79,7 +79,9 @@ func (a *app) formatFile(name string, f fmtFlags) (bool, error) {
 		return false, fmt.Errorf("%s: its canonical form would not parse; it is left as it is", name)
 	}
 	if f.diff {
-		writeDiff(a.out, name, old, formatted)
+		if _, err := a.out.Write(diff.Diff(name, old, name+" (formatted)", formatted)); err != nil {
+			return false, err
+		}
 	} else {
 		fmt.Fprintln(a.out, name)
 	}
@@ -117,41 +119,4 @@ func replaceFile(name string, data []byte) error {
 func writeAndClose(f *os.File, data []byte, mode fs.FileMode) error {
 	_, err := f.Write(data)
 	return errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
-}
-
-// writeDiff shows the lines that differ. Formatting changes spaces within lines
-// and blank ones, so lines are matched by their other characters.
-func writeDiff(w io.Writer, name string, old, formatted []byte) {
-	fmt.Fprintf(w, "--- %s\n+++ %s, formatted\n", name, name)
-	a, b := bytes.Split(old, []byte("\n")), bytes.Split(formatted, []byte("\n"))
-	for len(a) > 0 || len(b) > 0 {
-		n, m := hunk(a, b)
-		if n+m > 0 {
-			writeLines(w, "-", a[:n])
-			writeLines(w, "+", b[:m])
-		}
-		a, b = a[n:], b[m:]
-		if len(a) > 0 && len(b) > 0 { // equal here
-			a, b = a[1:], b[1:]
-		}
-	}
-}
-
-// hunk returns how many lines differ before the next equal pair.
-func hunk(a, b [][]byte) (n, m int) {
-	const window = 200
-	for total := 0; total < 2*window; total++ {
-		for n = 0; n <= total; n++ {
-			if m = total - n; n < len(a) && m < len(b) && bytes.Equal(a[n], b[m]) {
-				return n, m
-			}
-		}
-	}
-	return min(len(a), window), min(len(b), window)
-}
-
-func writeLines(w io.Writer, mark string, lines [][]byte) {
-	for _, l := range lines {
-		fmt.Fprintf(w, "%s%s\n", mark, l)
-	}
 }

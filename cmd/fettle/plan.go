@@ -34,13 +34,15 @@ of the model's policy, which flags can only tighten; without a policy they are t
 
 Exit status 0: here is a plan. 2: it was proved that there is none. 3: none was found within the
 limits, or none can be told while facts are unknown. 1: it could not be tried.`,
-		Example: `  $ fettle plan --state fault --goal healthy examples/classic
+		Example: `  $ fettle plan examples/fleet
   search  8 steps, cost 8, valid, optimal (3 ms)
   drain(api)
   restart(api)
   …
-  $ fettle plan --state fault examples/classic | fettle validate --state fault --plan - examples/classic
-  valid: 8 steps, cost 8, goal healthy reached`,
+  $ fettle plan examples/fleet | fettle validate --plan - examples/fleet
+  valid: 8 steps, cost 8, goal healthy reached
+
+  $ fettle plan --observe --out today.json examples/fleet && fettle run --plan today.json examples/fleet`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("-o", f.format, "text", "json"); err != nil {
@@ -143,7 +145,9 @@ var errDeadline = errors.New("the policy's deadline is over")
 // round holds the planning round, telling of each attempt on stderr.
 func (a *app) round(ctx context.Context, p *planning, proposers []planner.Proposer) error {
 	var budget planner.Budget = planner.Unlimited{}
-	tell := a.attemptTeller(proposers)
+	line := newWaitingLine(a.err)
+	defer line.stop()
+	tell := a.attemptTeller(line, proposers)
 	note := func(at planner.Attempt) error { tell(at); return nil }
 	if pol := p.loaded.policy; pol != nil {
 		spent := newSpending(pol, time.Now)

@@ -131,15 +131,15 @@ func writeWhole(file string, data []byte) error {
 	return os.Rename(t.Name(), file)
 }
 
-// attemptTeller returns what shows attempts on stderr, a line each.
-func (a *app) attemptTeller(proposers []planner.Proposer) func(planner.Attempt) {
+// attemptTeller returns what shows attempts, a line each.
+func (a *app) attemptTeller(line *waitingLine, proposers []planner.Proposer) func(planner.Attempt) {
 	width := 0
 	for _, p := range proposers {
 		width = max(width, widest(24, p.Name()))
 	}
 	paint := newPaint(a.err)
 	return func(at planner.Attempt) {
-		fmt.Fprintf(a.err, "%s  %s\n", pad(plain(at.Proposer), width), attemptText(paint, at))
+		line.println(pad(plain(at.Proposer), width) + "  " + attemptText(paint, at))
 	}
 }
 
@@ -157,7 +157,7 @@ func attemptText(p paint, at planner.Attempt) string {
 		}
 		return s + took
 	case at.Outcome == planner.NeedsPerson:
-		return p.warn(string(at.Proposal.Verdict)) + ": " + plain(at.Critique) + took
+		return p.warn(string(at.Proposal.Verdict)) + took // the result says why
 	case at.Outcome == planner.Error:
 		return p.bad("no answer") + ": " + plain(at.Critique) + took
 	case at.Kind == planner.NoPlan:
@@ -199,7 +199,11 @@ func (a *app) printPlanText(p *planning) error {
 		}
 		return nil
 	}
-	fmt.Fprintf(a.err, "%s: %s\n", res.Status, plain(res.Reason))
+	reason := res.Reason
+	if n := len(res.Attempts); n > 0 && reason == res.Attempts[n-1].Critique && res.Status == planner.Exhausted {
+		reason = "no valid plan after " + count(n, "attempt") // the attempt's line says why
+	}
+	fmt.Fprintf(a.err, "%s: %s\n", res.Status, plain(reason))
 	if len(res.Attempts) == 0 {
 		return nil
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"flag"
-	"os"
 	"os/exec"
 	"strconv"
 	"testing"

@@ -33,11 +33,11 @@ Exit status 0: the plan is valid. 2: it is not. 1: it could not be told.`,
   restart(api)
   drain(db)
   readd(api)
-  $ fettle validate --plan swapped.plan --state fault examples/fleet
+  $ fettle validate --plan swapped.plan --state fault examples/classic
   step 3: drain(db) not applicable; missing capacity
 
     capacity = false since step 1: drain(api)
-    would be restored by readd(api) (applicable now)
+    would be restored by readd(api) (applicable now), readd(db)
     repair: move step 4, readd(api), before step 3`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return a.validate(modelPath(args), f) },
@@ -53,13 +53,14 @@ Exit status 0: the plan is valid. 2: it is not. 1: it could not be told.`,
 }
 
 func (a *app) validate(path string, f validateFlags) error {
-	if f.format != "text" && f.format != "json" {
-		return fmt.Errorf("unknown output format %q: text or json", f.format)
+	if err := oneOf("-o", f.format, "text", "json"); err != nil {
+		return err
 	}
 	l, err := a.load(path)
 	if err != nil {
 		return err
 	}
+	defer l.world.Close()
 	start, err := pickState(l.Loaded, model.NewUniverse(l.Model), f.state)
 	if err != nil {
 		return err

@@ -111,7 +111,8 @@ func (c *control) acting(do func(context.Context, *http.Request) answer) http.Ha
 	})
 }
 
-// readIdentity takes the token and what may be written from the headers.
+// readIdentity takes the token, the revision at which the act was armed and what
+// may be written from the headers.
 func readIdentity(r *http.Request, e *accesslog.Entry) error {
 	token := r.Header.Get("Fettle-Fence")
 	if token == "" {
@@ -123,6 +124,11 @@ func readIdentity(r *http.Request, e *accesslog.Entry) error {
 		return fmt.Errorf("Fettle-Fence must be a positive number, got %q", token)
 	}
 	e.Fence = fence
+	if armed := r.Header.Get("Fettle-Armed"); armed != "" {
+		if e.Armed, err = strconv.ParseInt(armed, 10, 64); err != nil {
+			return fmt.Errorf("Fettle-Armed must be a number, got %q", armed)
+		}
+	}
 	if writes := r.Header.Get("Fettle-Writes"); writes != "" {
 		if err := json.Unmarshal([]byte(writes), &e.Writes); err != nil {
 			return fmt.Errorf("Fettle-Writes must be a JSON array of resources: %w", err)
@@ -150,6 +156,7 @@ func (c *control) raise(r *http.Request, e *accesslog.Entry) answer {
 	var in struct {
 		Fence     int64    `json:"fence"`
 		Resources []string `json:"resources"`
+		Writes    []string `json:"writes"`
 		Run       string   `json:"run"`
 		ActionID  string   `json:"action_id"`
 	}
@@ -162,7 +169,7 @@ func (c *control) raise(r *http.Request, e *accesslog.Entry) answer {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), raiseWithin)
 	defer cancel()
-	if err := c.fences.raise(ctx, in.Fence, in.Resources); err != nil {
+	if err := c.fences.raise(ctx, in.Fence, in.Resources, in.Writes); err != nil {
 		return late(err)
 	}
 	return answer{http.StatusOK, map[string]int64{"fence": in.Fence}}

@@ -62,10 +62,12 @@ func openFences(file string) (*fenceKeeper, error) {
 	return k, nil
 }
 
-// raise lifts the fence of every resource to token, or of none where one is
-// already higher, and waits for older acts on them to end.
-func (k *fenceKeeper) raise(ctx context.Context, token int64, resources []string) error {
-	older, err := k.lift(token, resources)
+// raise lifts the fence of every resource to token, and waits for older acts on
+// them to end. It is refused as a whole where the fence of something that is to
+// be written, or of what shares an instance with it, is already higher. What is
+// only read may have a higher one: that of another reader.
+func (k *fenceKeeper) raise(ctx context.Context, token int64, resources, writes []string) error {
+	older, err := k.lift(token, resources, writes)
 	if err != nil {
 		return err
 	}
@@ -79,17 +81,17 @@ func (k *fenceKeeper) raise(ctx context.Context, token int64, resources []string
 	return nil
 }
 
-func (k *fenceKeeper) lift(token int64, resources []string) ([]*writeInFlight, error) {
+func (k *fenceKeeper) lift(token int64, resources, writes []string) ([]*writeInFlight, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for _, r := range resources {
-		if k.fences[r] > token {
-			return nil, &lateError{Fence: k.fences[r], Resource: r}
+	for r, fence := range k.fences {
+		if fence > token && overlapsAny(r, writes) {
+			return nil, &lateError{Fence: fence, Resource: r}
 		}
 	}
 	next := maps.Clone(k.fences)
 	for _, r := range resources {
-		next[r] = token
+		next[r] = max(next[r], token)
 	}
 	if err := k.save(next); err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ func TestAnActIsLateWhereAFenceThatCoversItIsHigher(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			k := keeper(t)
 			for r, token := range c.raised {
-				if err := k.raise(context.Background(), token, []string{r}); err != nil {
+				if err := k.raise(context.Background(), token, []string{r}, nil); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -60,10 +60,10 @@ func TestAnActIsLateWhereAFenceThatCoversItIsHigher(t *testing.T) {
 
 func TestARaiseIsAllOrNothing(t *testing.T) {
 	k := keeper(t)
-	if err := k.raise(context.Background(), 20, []string{"up(api)"}); err != nil {
+	if err := k.raise(context.Background(), 20, []string{"up(api)"}, nil); err != nil {
 		t.Fatal(err)
 	}
-	err := k.raise(context.Background(), 10, []string{"up(db)", "up(api)"})
+	err := k.raise(context.Background(), 10, []string{"up(db)", "up(api)"}, []string{"up(db)", "up(api)"})
 	if err == nil || err.Error() != "late: the fence of up(api) is already at 20" {
 		t.Fatalf("got %v", err)
 	}
@@ -84,7 +84,7 @@ func TestARaiseReturnsOnlyWhenOlderActsOnItsResourcesHaveEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	raised := make(chan error)
-	go func() { raised <- k.raise(context.Background(), 9, []string{"in_lb"}) }()
+	go func() { raised <- k.raise(context.Background(), 9, []string{"in_lb"}, nil) }()
 	for { // The fence is up at once; the answer waits.
 		stop, err := k.admit(5, []string{"in_lb(api)"})
 		if err != nil {
@@ -109,7 +109,7 @@ func TestFencesOutliveTheFleet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := k.raise(context.Background(), 20, []string{"up(api)"}); err != nil {
+	if err := k.raise(context.Background(), 20, []string{"up(api)"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	again, err := openFences(file)
@@ -118,5 +118,21 @@ func TestFencesOutliveTheFleet(t *testing.T) {
 	}
 	if _, err := again.admit(10, []string{"up(api)"}); err == nil {
 		t.Fatal("a late act was let in after a restart")
+	}
+}
+
+func TestAReadersHigherFenceIsNoReasonToRefuseARaise(t *testing.T) {
+	k := keeper(t)
+	if err := k.raise(context.Background(), 20, []string{"in_lb", "up(db)"}, []string{"up(db)"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.raise(context.Background(), 10, []string{"in_lb", "up(api)"}, []string{"up(api)"}); err != nil {
+		t.Fatalf("a reader of in_lb with a lower token was refused: %v", err)
+	}
+	if got := k.fences["in_lb"]; got != 20 {
+		t.Errorf("the fence of in_lb went back to %d", got)
+	}
+	if err := k.raise(context.Background(), 10, nil, []string{"in_lb(api)"}); err == nil {
+		t.Error("a raise to write in_lb(api) was let in below the fence of in_lb")
 	}
 }

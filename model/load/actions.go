@@ -39,7 +39,7 @@ const (
 func (ld *loader) declareActions() {
 	ld.actionOf = map[string]*actionDecl{}
 	for _, b := range ld.blocks["action"] {
-		if !ld.declare("action", b.Labels[0], b.LabelRanges[0]) {
+		if !ld.standing[b] {
 			continue
 		}
 		d := &actionDecl{block: b, content: ld.content(b.Body, actionSchema)}
@@ -131,7 +131,7 @@ func (s *scope) undo(e hcl.Expression) {
 	if n == nil {
 		return
 	}
-	l := &lowerer{scope: s, ld: s.ld, src: src}
+	l := s.lowerer(src)
 	id, args := head(n)
 	if id == nil {
 		l.errorAt(l.src.span(n), "Not an action", "undo names an action with its arguments, such as readd(s).")

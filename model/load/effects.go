@@ -1,8 +1,6 @@
 package load
 
 import (
-	"fmt"
-
 	"github.com/expr-lang/expr/ast"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -152,7 +150,7 @@ func typed(bs []model.Binder) bool {
 
 // headTree parses an effect's head, which in a map may be a bare word.
 func (r *effectReader) headTree(e hcl.Expression) (*lowerer, ast.Node) {
-	l := &lowerer{scope: r.scope, ld: r.ld}
+	l := r.lowerer(nil)
 	if word := hcl.ExprAsKeyword(e); word != "" {
 		l.src = &source{text: word, whole: e.Range()}
 		return l, &ast.IdentifierNode{Value: word}
@@ -168,7 +166,7 @@ func (r *effectReader) headTree(e hcl.Expression) (*lowerer, ast.Node) {
 // decrease.
 func (r *effectReader) assignments(attr *hcl.Attribute, op model.EffectOp) {
 	r.any = r.any || attr != nil
-	for _, p := range r.ld.pairs(attr, fmt.Sprintf(`{ "replicas(s)" = "%s" }`, map[bool]string{true: "3", false: "1"}[op == model.Set])) {
+	for _, p := range r.ld.pairs(attr, `{ "replicas(s)" = "2" }`) {
 		eff, ok := r.head(p.Key, op)
 		if !ok {
 			continue

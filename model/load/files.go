@@ -29,7 +29,7 @@ const maxFile = 64 << 20
 // readFiles reads and parses what the path names; false where there is nothing
 // to go on with.
 func (ld *loader) readFiles(path string) bool {
-	names, err := modelFiles(path)
+	names, err := Files(path)
 	if err != nil {
 		ld.trouble("Cannot read the model", err)
 		return false
@@ -47,9 +47,9 @@ func (ld *loader) readFiles(path string) bool {
 	return true
 }
 
-// modelFiles returns the files of a model: those of a folder in the order of
-// their names, or the one file itself.
-func modelFiles(path string) ([]string, error) {
+// Files returns the files of a model and of its tests: those of a folder in the
+// order of their names, or the one file itself.
+func Files(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -80,9 +80,6 @@ func modelFiles(path string) ([]string, error) {
 	}
 	return names, nil
 }
-
-// Files returns the files of the model and of its tests that the path names.
-func Files(path string) ([]string, error) { return modelFiles(path) }
 
 func (ld *loader) readFile(name string) error {
 	info, err := os.Stat(name)
@@ -124,56 +121,6 @@ func Parse(name string, data []byte) (*hcl.File, hcl.Diagnostics) {
 		f = &hcl.File{Bytes: data}
 	}
 	return f, diags
-}
-
-// maxNesting bounds brackets, templates and chained operators within each
-// other, since HCL's parser and evaluator recurse over them.
-const maxNesting = 1000
-
-// tooDeep tells where a file nests deeper than maxNesting.
-func tooDeep(data []byte, name string) (hcl.Range, bool) {
-	openers := 0
-	for _, c := range data {
-		if strings.IndexByte("([{!-?+*/%<>&|=.", c) >= 0 {
-			openers++
-		}
-	}
-	if openers < maxNesting {
-		return hcl.Range{}, false
-	}
-	tokens, _ := hclsyntax.LexConfig(data, name, hcl.Pos{Line: 1, Column: 1})
-	levels := []int{0} // by open bracket: chained operators since the last separator
-	total := 0
-	for _, t := range tokens {
-		last := len(levels) - 1
-		switch t.Type {
-		case hclsyntax.TokenOParen, hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenTemplateInterp,
-			hclsyntax.TokenTemplateControl, hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc:
-			levels = append(levels, 0)
-			total++
-		case hclsyntax.TokenCParen, hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenTemplateSeqEnd,
-			hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc:
-			if last > 0 {
-				total -= levels[last] + 1
-				levels = levels[:last]
-				if t.Type == hclsyntax.TokenCBrack { // a[0][0]… nests to the left
-					levels[last-1]++
-					total++
-				}
-			}
-		case hclsyntax.TokenNewline, hclsyntax.TokenComma, hclsyntax.TokenEqual, hclsyntax.TokenComment:
-			total -= levels[last]
-			levels[last] = 0
-		case hclsyntax.TokenIdent, hclsyntax.TokenNumberLit, hclsyntax.TokenQuotedLit, hclsyntax.TokenStringLit, hclsyntax.TokenEOF:
-		default:
-			levels[last]++
-			total++
-		}
-		if total > maxNesting {
-			return t.Range, true
-		}
-	}
-	return hcl.Range{}, false
 }
 
 // hash covers what the model was read from.

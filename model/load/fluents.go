@@ -28,7 +28,7 @@ func (ld *loader) fluentNamed(name string) *fluentDecl {
 func (ld *loader) declareFluents() {
 	ld.fluentOf = map[string]*fluentDecl{}
 	for _, b := range ld.blocks["fluent"] {
-		if ld.declare("fluent", b.Labels[0], b.LabelRanges[0]) {
+		if ld.standing[b] {
 			d := ld.declareFluent(b)
 			ld.fluents = append(ld.fluents, d)
 			ld.fluentOf[d.f.Name] = d

@@ -113,6 +113,7 @@ func (ld *loader) build() {
 	ld.variables()
 	ld.locals()
 	ld.types()
+	ld.declareNames()
 	ld.declareFluents()
 	ld.declareActions()
 	ld.settings()
@@ -142,6 +143,7 @@ type loader struct {
 	typeOf   map[string]*typeDecl
 	members  map[*model.Type]map[int32]bool // declared objects of a type and its subtypes
 	objects  map[string][]*model.Type       // root types that have a declared object of the name
+	standing map[*hcl.Block]bool            // fluents and actions whose names are their own
 	fluents  []*fluentDecl
 	fluentOf map[string]*fluentDecl
 	actionOf map[string]*actionDecl

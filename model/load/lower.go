@@ -22,6 +22,8 @@ type lowerer struct {
 	lets  []let
 	bound []binding           // quantifiers around, outermost first
 	sizes map[*model.Expr]int // of expressions with shared parts counted each time
+	large bool                // it was reported to be too large
+	done  map[ast.Node]*model.Expr
 }
 
 type let struct {
@@ -74,8 +76,21 @@ func (l *lowerer) unquoted(n ast.Node, t *model.Type, label string) bool {
 }
 
 // expr lowers a node. A string or a bare word stands for an object where want
-// is a type.
+// is a type. It bounds the size on the way, since a let variable may stand in
+// many places and doubles with each that stands in another.
 func (l *lowerer) expr(n ast.Node, want *model.Type) *model.Expr {
+	x := l.node(n, want)
+	if x == nil || l.size(x) <= maxNodes {
+		return x
+	}
+	if !l.large {
+		l.ld.errorAt(l.src.whole, "Condition too large", "With its let variables put in their places it has more than %d parts. Name a part of it with a derived fluent.", maxNodes)
+	}
+	l.large = true
+	return nil
+}
+
+func (l *lowerer) node(n ast.Node, want *model.Type) *model.Expr {
 	switch n := n.(type) {
 	case *ast.BoolNode:
 		if n.Value {

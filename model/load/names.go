@@ -85,6 +85,17 @@ func (ld *loader) taken(kind, name string, rng hcl.Range, d declared) {
 	ld.errorAt(rng, "Name taken", "The %s %q would hide the %s of that name, declared at %s. Choose another name.", kind, name, d.kind, place(d.rng))
 }
 
+// declareNames records the names of fluents and actions, which nothing that is
+// read later may take.
+func (ld *loader) declareNames() {
+	ld.standing = map[*hcl.Block]bool{}
+	for _, kind := range []string{"fluent", "action"} {
+		for _, b := range ld.blocks[kind] {
+			ld.standing[b] = ld.declare(kind, b.Labels[0], b.LabelRanges[0])
+		}
+	}
+}
+
 // declareOnce records a name of a kind with names of its own: goals, states,
 // invariants, variables.
 func (ld *loader) declareOnce(kind string, b *hcl.Block) bool {

@@ -112,7 +112,7 @@ func syntaxHint(src *source, loc file.Location, token string) string {
 // span returns the location of an expression from its first to its last token.
 // The tree tells no closing parentheses: that of a call is found in the text.
 func (src *source) span(n ast.Node) file.Location {
-	s := spanner{text: []rune(src.text)}
+	s := spanner{text: []rune(src.text), seen: map[ast.Node]bool{}}
 	s.node(n)
 	if !s.any {
 		return n.Location()
@@ -128,10 +128,15 @@ type spanner struct {
 	text []rune
 	loc  file.Location
 	any  bool
+	seen map[ast.Node]bool
 }
 
 // node widens the span. A conditional's own location is a token after it.
 func (s *spanner) node(n ast.Node) {
+	if s.seen[n] { // one node may stand in two places
+		return
+	}
+	s.seen[n] = true
 	if _, cond := n.(*ast.ConditionalNode); !cond && n.Location().To > n.Location().From {
 		s.add(n.Location())
 	}

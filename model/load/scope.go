@@ -1,6 +1,7 @@
 package load
 
 import (
+	"github.com/expr-lang/expr/ast"
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/fettleops/fettle/model"
@@ -61,13 +62,11 @@ func (s *scope) lower(e hcl.Expression, kind model.Kind, t *model.Type) *model.E
 	if n == nil {
 		return nil
 	}
-	l := &lowerer{scope: s, ld: s.ld, src: src, sizes: map[*model.Expr]int{}}
-	x := l.operand(n, kind, t, label)
-	if x != nil && l.size(x) > maxNodes {
-		s.ld.errorAt(src.whole, "Condition too large", "With its let variables put in their places it has more than %d parts. Name a part of it with a derived fluent.", maxNodes)
-		return nil
-	}
-	return x
+	return s.lowerer(src).operand(n, kind, t, label)
+}
+
+func (s *scope) lowerer(src *source) *lowerer {
+	return &lowerer{scope: s, ld: s.ld, src: src, sizes: map[*model.Expr]int{}, done: map[ast.Node]*model.Expr{}}
 }
 
 // conditions reads a list of conditions; false where one of them is faulty.

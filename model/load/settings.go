@@ -32,8 +32,12 @@ func (ld *loader) settings() {
 		kind string
 		to   *[]*Block
 	}{
-		{"provider", &ld.l.Providers}, {"planner", &ld.l.Planners}, {"critic", &ld.l.Critics},
-		{"trigger", &ld.l.Triggers}, {"notify", &ld.l.Notifies}, {"test", &ld.l.Tests},
+		{"provider", &ld.l.Providers},
+		{"planner", &ld.l.Planners},
+		{"critic", &ld.l.Critics},
+		{"trigger", &ld.l.Triggers},
+		{"notify", &ld.l.Notifies},
+		{"test", &ld.l.Tests},
 	} {
 		for _, b := range ld.blocks[list.kind] {
 			if ld.kept(b) {

@@ -10,7 +10,7 @@ import (
 	"github.com/fettleops/fettle/model"
 )
 
-var stateSchema = schema("facts values unknown doc")
+var stateSchema = schema("facts values unknown")
 
 func (ld *loader) states() {
 	for _, b := range ld.blocks["state"] {
@@ -18,7 +18,6 @@ func (ld *loader) states() {
 			continue
 		}
 		attrs := ld.content(b.Body, stateSchema).Attributes
-		ld.text(attrs, "doc")
 		r := stateReader{ld: ld, state: &model.NamedState{Name: b.Labels[0]}, seen: map[string]hcl.Range{}}
 		r.atoms(attrs["facts"], true)
 		r.values(attrs["values"])

@@ -22,6 +22,17 @@ func (m *machine) all(ns []*node) bool {
 	return true
 }
 
+// failing counts the conditions that are not true.
+func (m *machine) failing(ns []*node) int {
+	n := 0
+	for _, c := range ns {
+		if m.eval(c) != model.True {
+			n++
+		}
+	}
+	return n
+}
+
 // costOf returns what the operator costs in the state loaded.
 func (m *machine) costOf(op *operator) float64 {
 	if op.price == nil {
@@ -61,15 +72,15 @@ func (m *machine) apply(op *operator, s, next []uint64) bool {
 type effects struct {
 	add, del model.Tri
 	set, inc model.Tri
-	code     uint64
-	unknown  bool // the value set is unknown
+	code     uint64 // of the first value set
+	sure     uint64 // of a known value surely set, never where there is none
 	maybe    bool
 	lo, hi   float64
 }
 
 // update computes a variable's new value; false where effects conflict.
 func (m *machine) update(x *variable, parts []part) (uint64, bool) {
-	var a effects
+	a := effects{sure: never}
 	for i := range parts {
 		p := &parts[i]
 		when := model.True
@@ -94,18 +105,18 @@ func (m *machine) update(x *variable, parts []part) (uint64, bool) {
 	return a.resolve(x, x.get(m.s))
 }
 
-// assign joins one more set effect.
+// assign joins one more set effect; false where two surely differ.
 func (a *effects) assign(code uint64, unknown bool, when model.Tri) bool {
-	if a.set == model.False {
-		a.set, a.code, a.unknown, a.maybe = when, code, unknown, unknown
-		return true
-	}
-	if code != a.code || unknown {
-		if when == model.True && a.set == model.True && !unknown && !a.unknown {
+	if when == model.True && !unknown {
+		if a.sure != never && a.sure != code {
 			return false
 		}
-		a.maybe = true
+		a.sure = code
 	}
+	if a.set == model.False {
+		a.code = code
+	}
+	a.maybe = a.maybe || code != a.code || unknown
 	a.set = a.set.Or(when)
 	return true
 }
@@ -127,7 +138,7 @@ func (a *effects) resolve(x *variable, old uint64) (uint64, bool) {
 	case a.set != model.False && a.inc != model.False:
 		return 0, false
 	case a.set != model.False && (a.add != model.False || a.del != model.False):
-		return a.code, triCode(a.add.Or(codeTri(old).And(a.del.Not()))) == a.code
+		return a.mixed(old)
 	case a.set == model.True && !a.maybe:
 		return a.code, true
 	case a.set == model.Unknown && !a.maybe && a.code == old:
@@ -144,6 +155,18 @@ func (a *effects) resolve(x *variable, old uint64) (uint64, bool) {
 		return old, true
 	}
 	return triCode(a.add.Or(codeTri(old).And(a.del.Not()))), true
+}
+
+// mixed resolves a bool that is set and added or deleted too.
+func (a *effects) mixed(old uint64) (uint64, bool) {
+	v := triCode(a.add.Or(codeTri(old).And(a.del.Not())))
+	switch {
+	case !a.maybe && v == a.code:
+		return v, true
+	case a.sure != never && v != codeUnknown && v != a.sure && (a.add == model.True || a.del == model.True):
+		return 0, false
+	}
+	return codeUnknown, true
 }
 
 // valueCode evaluates what is set, and tells whether it is unknown.

@@ -2,22 +2,22 @@ package search
 
 import "math"
 
-// astar is A* with h_max, which is admissible for the whole language: the
-// relaxation takes a cost that depends on the state for its lower bound. A
+// astar is A* with the landmark cut, which is admissible for the whole
+// language: a cost that depends on the state is taken for its lower bound. A
 // state met again more cheaply is opened again.
 type astar struct {
 	t         *task
 	m         *machine
 	lim       *limiter
-	x         *explorer
+	h         *lmcut
 	gen       *generator
 	sp        *space
-	h         []float64 // by state; -1 while not evaluated
+	least     []float64 // by state: its estimate; -1 while not evaluated
 	closed    []bool    // by state: expanded with its present cost
 	heap      fheap
 	seq       int64
 	bound     float64 // cost of a plan that is known
-	limit     int     // evaluations, 0 for as many as the limiter allows
+	work      int     // of the heuristic, 0 for as much as the limiter allows
 	next      []uint64
 	ops       []int32
 	evaluated int
@@ -33,11 +33,10 @@ const (
 	found
 )
 
-func newAstar(t *task, m *machine, lim *limiter, r *relaxation, gen *generator, bound float64, limit int) *astar {
-	price := func(op *operator) float64 { return op.cost }
+func newAstar(t *task, m *machine, lim *limiter, r *relaxation, gen *generator, bound float64, work int) *astar {
 	return &astar{
-		t: t, m: m, lim: lim, x: newExplorer(r, m, false, price), gen: gen, sp: newSpace(t.words, lim),
-		bound: bound, limit: limit, next: make([]uint64, t.words),
+		t: t, m: m, lim: lim, h: newLMCut(r, m), gen: gen, sp: newSpace(t.words, lim),
+		bound: bound, work: work, next: make([]uint64, t.words),
 	}
 }
 
@@ -49,7 +48,7 @@ func (a *astar) run() ([]int32, outcome) {
 	}()
 	a.visit(a.t.init, link{parent: -1, op: -1})
 	for len(a.heap) > 0 {
-		if !a.lim.ok() || a.limit > 0 && a.evaluated >= a.limit {
+		if !a.lim.ok() || a.work > 0 && a.h.x.work >= a.work {
 			return nil, stopped
 		}
 		e := a.heap.pop()
@@ -94,28 +93,27 @@ func (a *astar) expand(id int32, g float64) {
 func (a *astar) visit(s []uint64, l link) {
 	id, isNew := a.sp.insert(s)
 	if isNew {
-		a.h = append(a.h, -1)
+		a.least = append(a.least, -1)
 		a.closed = append(a.closed, false)
 	} else if l.g >= a.sp.link(id).g {
 		return
 	}
 	*a.sp.link(id) = l
-	if a.h[id] < 0 {
+	if a.least[id] < 0 {
 		if !a.lim.node() {
 			return
 		}
 		a.evaluated++
 		a.m.load(a.sp.state(id))
-		a.x.run(false)
-		a.h[id] = a.x.goalCost()
+		a.least[id] = a.h.evaluate()
 	}
-	f := l.g + a.h[id]
+	f := l.g + a.least[id]
 	if math.IsInf(f, 1) || f >= a.bound {
 		return
 	}
 	a.closed[id] = false
 	a.seq++
-	a.heap.push(fentry{f: f, h: a.h[id], g: l.g, seq: a.seq, id: id})
+	a.heap.push(fentry{f: f, h: a.least[id], g: l.g, seq: a.seq, id: id})
 	a.lim.use(fentryBytes)
 }
 

@@ -12,10 +12,26 @@ import (
 type component struct {
 	truth *node
 	// The operands of a comparison of numbers, whose distance counts.
-	op    model.Op
-	a, b  *node
-	touch []int32 // sorted: the variables it reads, as the model sees it
+	op   model.Op
+	a, b *node
+	own  []int32 // sorted: the variables that its value depends on
+	// touch is own and what else the model may take for read by it, sorted.
+	// That matters only while the violation is not known.
+	touch []int32
+	loose bool // touch may be more than the model's
+	fuzzy bool // its violation may be unknown in some state
 }
+
+// watched are the variables whose change may make the component worse.
+func (cp *component) watched() []int32 {
+	if cp.fuzzy {
+		return cp.touch
+	}
+	return cp.own
+}
+
+// maxDirect is the number of reads up to which the model looks at each.
+const maxDirect = 60
 
 // components compiles the invariants' components that an operator may touch.
 func (c *compiler) components(p Problem) {
@@ -25,79 +41,84 @@ func (c *compiler) components(p Problem) {
 		byFluent[f] = append(byFluent[f], int32(v))
 	}
 	for _, inv := range p.U.Invariants {
+		reads := map[*model.Fluent]bool{}
 		for _, e := range inv.Cond.Conjuncts {
-			c.split(inv, e, nil, byFluent)
+			e.BaseFluents(reads)
+		}
+		var all []int32
+		for f := range reads {
+			all = append(all, byFluent[f]...)
+		}
+		if slices.Sort(all); len(all) > 0 {
+			for _, e := range inv.Cond.Conjuncts {
+				c.split(e, nil, make([]int32, inv.Cond.Slots), all)
+			}
 		}
 	}
 }
 
 // split takes an invariant apart as the model does: conjuncts, and what holds
 // for all objects of a type by object.
-func (c *compiler) split(inv *model.Invariant, e *model.Expr, binders []model.Binder, byFluent map[*model.Fluent][]int32) {
+func (c *compiler) split(e *model.Expr, binders []model.Binder, env, all []int32) {
 	switch e.Op {
 	case model.OpAnd:
 		for _, a := range e.Args {
-			c.split(inv, a, binders, byFluent)
+			c.split(a, binders, env, all)
 		}
 	case model.OpAll:
 		b := append(slices.Clone(binders), model.Binder{Slot: e.Slot, Type: e.Over})
-		c.split(inv, e.Args[0], b, byFluent)
+		c.split(e.Args[0], b, env, all)
 	default:
-		set := map[*model.Fluent]bool{}
-		e.BaseFluents(set)
-		for f := range set {
-			if len(byFluent[f]) > 0 {
-				c.bindAll(inv, e, binders, make([]int32, inv.Cond.Slots), byFluent)
-				return
+		loose := isLoose(e, binders)
+		c.bind(binders, env, func() {
+			cp := c.component(e, slices.Clone(env))
+			if cp.touch, cp.loose = cp.own, loose; loose {
+				cp.touch = all
 			}
-		}
+			if len(cp.touch) > 0 && !(cp.truth.isConst() && cp.truth.tri == model.True) {
+				c.t.components = append(c.t.components, cp)
+				c.lim.use(int64(128 + 4*len(cp.own)))
+			}
+		})
 	}
 }
 
-// bindAll compiles a component for every combination of its binders' objects.
-func (c *compiler) bindAll(inv *model.Invariant, e *model.Expr, binders []model.Binder, env []int32, byFluent map[*model.Fluent][]int32) {
-	high := 0
-	for _, b := range binders {
-		high = max(high, b.Slot+1)
-	}
-	reads := &model.Cond{Conjuncts: []*model.Expr{e}, Slots: inv.Cond.Slots}
-	var rec func(int)
-	rec = func(k int) {
-		if k < len(binders) {
-			for _, o := range c.t.u.Objects(binders[k].Type) {
-				env[binders[k].Slot] = o
-				rec(k + 1)
-			}
-			return
+// isLoose tells whether the model may take more for read by a component than
+// the variables that its value depends on.
+func isLoose(e *model.Expr, binders []model.Binder) bool {
+	reads, loose := 0, false
+	e.Walk(func(e *model.Expr) bool {
+		loose = loose || e.Over != nil || e.Op == model.OpIf
+		if e.Op != model.OpFluent {
+			return true
 		}
+		reads++
+		loose = loose || e.Fluent.Derived != nil
+		for _, a := range e.Args {
+			loose = loose || a.Op != model.OpObject && !bindsSlot(a, binders)
+		}
+		return true
+	})
+	return loose || reads == 0 || reads > maxDirect
+}
+
+func bindsSlot(e *model.Expr, binders []model.Binder) bool {
+	return e.Op == model.OpSlot && slices.ContainsFunc(binders, func(b model.Binder) bool { return b.Slot == e.Slot })
+}
+
+// bind calls visit for every combination of the binders' objects.
+func (c *compiler) bind(binders []model.Binder, env []int32, visit func()) {
+	if len(binders) == 0 {
+		visit()
+		return
+	}
+	for _, o := range c.t.u.Objects(binders[0].Type) {
 		if !c.lim.ok() {
 			return
 		}
-		touch := c.touched(reads.Reads(c.t.u, env[:high]), byFluent)
-		if len(touch) == 0 {
-			return
-		}
-		if cp := c.component(e, slices.Clone(env)); !cp.truth.isConst() || cp.truth.tri != model.True {
-			cp.touch = touch
-			c.t.components = append(c.t.components, cp)
-			c.lim.use(int64(96 + 4*len(touch)))
-		}
+		env[binders[0].Slot] = o
+		c.bind(binders[1:], env, visit)
 	}
-	rec(0)
-}
-
-// touched returns the variables that references stand for.
-func (c *compiler) touched(refs []model.Ref, byFluent map[*model.Fluent][]int32) []int32 {
-	var out []int32
-	for _, r := range refs {
-		if r.Whole() {
-			out = append(out, byFluent[r.Fluent]...)
-		} else if v := c.t.find(r.Fluent, c.t.u.Index(r.Fluent, r.Args)); v >= 0 {
-			out = append(out, v)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 func (c *compiler) component(e *model.Expr, env []int32) component {
@@ -108,6 +129,12 @@ func (c *compiler) component(e *model.Expr, env []int32) component {
 			cp.a, cp.b = c.expr(e.Args[0], env), c.expr(e.Args[1], env)
 		}
 	}
+	seen := map[*node]bool{}
+	for _, n := range []*node{cp.truth, cp.a, cp.b} {
+		n.vars(seen, func(v int32) { cp.own = append(cp.own, v) })
+	}
+	slices.Sort(cp.own)
+	cp.own = slices.Compact(cp.own)
 	return cp
 }
 
@@ -152,22 +179,47 @@ func (m *machine) noWorse(op *operator, s, next []uint64) bool {
 	for _, i := range op.checks {
 		cp := &m.t.components[i]
 		m.load(next)
-		if m.eval(cp.truth) == model.True || !m.changed(op, cp, s, next) {
+		if m.eval(cp.truth) == model.True || !m.changed(op, cp.touch, s, next) {
 			continue
 		}
 		_, after := m.violation(cp)
 		m.load(s)
-		if before, _ := m.violation(cp); after > before {
+		if before, _ := m.violation(cp); after <= before {
+			continue
+		}
+		if !cp.loose || m.changed(op, cp.own, s, next) {
 			return false
 		}
+		// Nothing that bears on its value changed: whether the model takes the
+		// component for touched, and so for possibly worse, it has to say.
+		return m.modelAllows(op, s)
 	}
 	return true
 }
 
-// changed tells whether the step changes something that the component reads.
-func (m *machine) changed(op *operator, cp *component, s, next []uint64) bool {
+// modelAllows asks the model itself whether the step makes no invariant worse.
+func (m *machine) modelAllows(op *operator, s []uint64) bool {
+	if m.scratch == nil {
+		m.scratch = m.t.start.Clone()
+	}
+	for v := range m.t.vars {
+		if x := &m.t.vars[v]; x.word >= 0 {
+			m.scratch.Set(model.Atom{Fluent: x.f, Args: m.t.u.Args(x.f, x.index)}, m.t.decode(x, x.get(s)))
+		}
+	}
+	if op.g.Effects(m.scratch, &m.delta) != nil {
+		return false
+	}
+	m.delta.Commit(m.scratch)
+	worse := op.g.Worsened(m.scratch, &m.delta)
+	m.delta.Revert(m.scratch)
+	return worse == nil
+}
+
+// changed tells whether the step changes one of the variables, which are sorted.
+func (m *machine) changed(op *operator, vars []int32, s, next []uint64) bool {
 	differs := func(v int32) bool {
-		if _, ok := slices.BinarySearch(cp.touch, v); !ok {
+		if _, ok := slices.BinarySearch(vars, v); !ok {
 			return false
 		}
 		x := &m.t.vars[v]

@@ -18,6 +18,8 @@ type machine struct {
 	args []int32
 	// unpriced is set once an operator's cost was unknown: it counted as one.
 	unpriced bool
+	scratch  *model.State // for what is left to the model
+	delta    model.Delta
 }
 
 type memo struct {

@@ -21,9 +21,10 @@ type explorer struct {
 	rules []open    // by rule
 	cost  []float64 // by fact; +Inf where not reached
 	by    []int32   // by fact: the rule that reaches it cheapest, -1 at the start
-	heap  heap
+	front frontier
 	times []float64 // by rule: how often it is needed, with sum; one where not known
 	none  []int32   // rules without conditions
+	work  int       // rules looked at
 }
 
 // open is a rule's progress: the conditions it still needs and their cost.
@@ -57,8 +58,8 @@ func newExplorer(r *relaxation, m *machine, sum bool, price func(*operator) floa
 func (x *explorer) run(all bool) {
 	x.begin()
 	left := len(x.r.goal)
-	for len(x.heap) > 0 {
-		e := x.heap.pop()
+	for !x.front.empty() {
+		e := x.front.pop()
 		if e.cost > x.cost[e.id] {
 			continue
 		}
@@ -67,7 +68,9 @@ func (x *explorer) run(all bool) {
 				return
 			}
 		}
-		for _, i := range x.r.uses.at(e.id) {
+		uses := x.r.uses.at(e.id)
+		x.work += len(uses)
+		for _, i := range uses {
 			o := &x.rules[i]
 			if o.need--; o.need < 0 {
 				continue
@@ -89,7 +92,7 @@ func (x *explorer) begin() {
 	for i := range x.cost {
 		x.cost[i] = math.Inf(1)
 	}
-	x.heap = x.heap[:0]
+	x.front.reset()
 	t := x.r.t
 	for v := range t.vars {
 		if s := &t.vars[v]; s.word >= 0 && s.facts() > 0 {
@@ -141,7 +144,7 @@ func (x *explorer) fire(i int32) {
 
 func (x *explorer) reach(f int32, c float64, by int32) {
 	x.cost[f], x.by[f] = c, by
-	x.heap.push(entry{c, f})
+	x.front.push(f, c)
 }
 
 // goalCost combines the costs of the goal's facts, +Inf where one is not reached.
@@ -156,57 +159,3 @@ func (x *explorer) goalCost() float64 {
 	}
 	return h
 }
-
-// entry is a fact or state in a heap.
-type entry struct {
-	cost float64
-	id   int32
-}
-
-// heap is a binary heap, least cost first, then least id.
-type heap []entry
-
-func (h *heap) push(e entry) {
-	q := append(*h, e)
-	i := len(q) - 1
-	for i > 0 {
-		p := (i - 1) / 2
-		if !e.before(q[p]) {
-			break
-		}
-		q[i] = q[p]
-		i = p
-	}
-	q[i] = e
-	*h = q
-}
-
-func (h *heap) pop() entry {
-	q := *h
-	top := q[0]
-	e := q[len(q)-1]
-	q = q[:len(q)-1]
-	*h = q
-	if len(q) == 0 {
-		return top
-	}
-	i := 0
-	for {
-		c := 2*i + 1
-		if c >= len(q) {
-			break
-		}
-		if c+1 < len(q) && q[c+1].before(q[c]) {
-			c++
-		}
-		if !q[c].before(e) {
-			break
-		}
-		q[i] = q[c]
-		i = c
-	}
-	q[i] = e
-	return top
-}
-
-func (e entry) before(o entry) bool { return e.cost < o.cost || e.cost == o.cost && e.id < o.id }

@@ -6,10 +6,12 @@ import "math"
 // progress.
 const boost = 1000
 
-// greedy is lazy greedy best-first search with two queues, one of all
-// successors and one of those in the relaxed plan (Richter and Westphal 2010).
-// A state is evaluated when it is taken from a queue; its successors wait with
-// its estimate. It is complete: every successor is in the first queue.
+// greedy is lazy greedy best-first search (Richter and Westphal 2010). A state
+// is evaluated when it is taken from a queue; its successors wait with its
+// estimates. There are two estimates, the length of a relaxed plan and the
+// number of goals that do not hold, and two queues for each: one of all
+// successors, one of those in the relaxed plan. It is complete: every successor
+// is in a queue of all.
 type greedy struct {
 	t         *task
 	m         *machine
@@ -17,9 +19,9 @@ type greedy struct {
 	h         *ff
 	gen       *generator
 	sp        *space
-	queues    [2]*queue
-	priority  [2]int
-	best      float64
+	queues    [4]*queue // all and preferred by h, all and preferred by goals
+	priority  [4]int
+	best      [2]float64
 	next      []uint64
 	ops       []int32
 	evaluated int
@@ -32,7 +34,8 @@ const stepBytes = 8
 func newGreedy(t *task, m *machine, lim *limiter, r *relaxation, gen *generator) *greedy {
 	return &greedy{
 		t: t, m: m, lim: lim, h: newFF(r, m), gen: gen, sp: newSpace(t.words, lim),
-		queues: [2]*queue{newQueue(), newQueue()}, best: math.Inf(1), next: make([]uint64, t.words),
+		queues: [4]*queue{newQueue(), newQueue(), newQueue(), newQueue()}, best: [2]float64{math.Inf(1), math.Inf(1)},
+		next: make([]uint64, t.words),
 	}
 }
 
@@ -45,7 +48,7 @@ func (g *greedy) run() ([]int32, bool) {
 	if g.visit(id) {
 		return nil, true
 	}
-	for g.queues[0].n+g.queues[1].n > 0 && g.lim.ok() {
+	for g.waiting() > 0 && g.lim.ok() {
 		s := g.take()
 		if !g.m.apply(&g.t.ops[s.op], g.sp.state(s.parent), g.next) {
 			continue
@@ -69,7 +72,8 @@ func (g *greedy) visit(id int32) bool {
 		return false
 	}
 	g.m.load(g.sp.state(id))
-	if g.m.all(g.t.goal) {
+	open := g.m.failing(g.t.goal)
+	if open == 0 {
 		return true
 	}
 	g.evaluated++
@@ -77,36 +81,56 @@ func (g *greedy) visit(id int32) bool {
 	if math.IsInf(h, 1) {
 		return false
 	}
-	if h < g.best {
-		if g.best != math.Inf(1) {
-			g.priority[1] -= boost
-		}
-		g.best = h
-	}
-	g.expand(id, h)
+	g.expand(id, [2]float64{h, float64(open)})
 	return false
 }
 
-func (g *greedy) expand(id int32, h float64) {
+// progress boosts the preferred queues where an estimate is better than any before.
+func (g *greedy) progress(h [2]float64) {
+	for i := range h {
+		if h[i] >= g.best[i] {
+			continue
+		}
+		if !math.IsInf(g.best[i], 1) {
+			g.priority[1] -= boost
+			g.priority[3] -= boost
+		}
+		g.best[i] = h[i]
+	}
+}
+
+func (g *greedy) expand(id int32, h [2]float64) {
 	g.expanded++
+	g.progress(h)
+	before := g.waiting()
 	g.ops = g.gen.applicable(g.m, g.ops[:0])
-	n := 0
 	for _, op := range g.ops {
-		g.queues[0].push(h, step{id, op})
-		n++
+		s := step{id, op}
+		g.queues[0].push(h[0], s)
+		g.queues[2].push(h[1], s)
 		if g.h.preferred(op) {
-			g.queues[1].push(h, step{id, op})
-			n++
+			g.queues[1].push(h[0], s)
+			g.queues[3].push(h[1], s)
 		}
 	}
-	g.lim.use(int64(n) * stepBytes)
+	g.lim.use(int64(g.waiting()-before) * stepBytes)
+}
+
+func (g *greedy) waiting() int {
+	n := 0
+	for _, q := range g.queues {
+		n += q.n
+	}
+	return n
 }
 
 // take returns the first step of the queue whose turn it is.
 func (g *greedy) take() step {
-	q := 0
-	if g.queues[0].n == 0 || g.queues[1].n > 0 && g.priority[1] <= g.priority[0] {
-		q = 1
+	q := -1
+	for i := range g.queues {
+		if g.queues[i].n > 0 && (q < 0 || g.priority[i] < g.priority[q] || g.priority[i] == g.priority[q] && i%2 > q%2) {
+			q = i
+		}
 	}
 	g.priority[q]++
 	g.lim.use(-stepBytes)
@@ -114,6 +138,6 @@ func (g *greedy) take() step {
 }
 
 func (g *greedy) free() {
-	g.lim.use(-int64(g.queues[0].n+g.queues[1].n) * stepBytes)
+	g.lim.use(-int64(g.waiting()) * stepBytes)
 	g.sp.free()
 }

@@ -11,8 +11,7 @@ import (
 // layout gives every variable that bears on the goal its place in the words of
 // a state: a bit for a bool that is always known, few for an object, a word
 // for a number. It sets the start and tells operators their components.
-func (t *task) layout(c *compiler) {
-	t.findFuzzy(len(c.nodes))
+func (t *task) layout() {
 	word, used := int32(0), 64
 	place := func(x *variable, n int) {
 		if used+n > 64 {
@@ -56,7 +55,7 @@ func (x *variable) bits() int {
 func (t *task) watch() {
 	touchers := make([][]int32, len(t.vars))
 	for i := range t.components {
-		for _, v := range t.components[i].touch {
+		for _, v := range t.components[i].watched() {
 			touchers[v] = append(touchers[v], int32(i))
 		}
 	}
@@ -74,9 +73,10 @@ func (t *task) findFuzzy(nodes int) {
 		x := &t.vars[v]
 		x.fuzzy = !x.start.Known() || x.f.Kind != model.KindBool && x.f.Kind != model.KindObject
 	}
+	var z fuzziness
 	for again := true; again; {
 		again = false
-		z := fuzziness{t: t, seen: make([]int8, nodes)}
+		z = fuzziness{t: t, seen: make([]int8, nodes)}
 		for i := range t.ops {
 			for _, l := range t.ops[i].set {
 				x := &t.vars[l.v]
@@ -91,6 +91,10 @@ func (t *task) findFuzzy(nodes int) {
 				}
 			}
 		}
+	}
+	for i := range t.components {
+		cp := &t.components[i]
+		cp.fuzzy = z.node(cp.truth) || z.node(cp.a) || z.node(cp.b)
 	}
 }
 

@@ -24,7 +24,7 @@ func (t *task) relevant() *relevance {
 		t.ops[i].written(func(v int32) { r.writers[v] = append(r.writers[v], int32(i)) })
 	}
 	for i := range t.components {
-		for _, v := range t.components[i].touch {
+		for _, v := range t.components[i].watched() {
 			r.touchers[v] = append(r.touchers[v], int32(i))
 		}
 	}
@@ -103,10 +103,7 @@ func (r *relevance) component(c int32) {
 	}
 	r.components[c] = true
 	cp := &r.t.components[c]
-	r.node(cp.truth)
-	r.node(cp.a)
-	r.node(cp.b)
-	for _, v := range cp.touch {
+	for _, v := range cp.watched() {
 		r.variable(v)
 	}
 }

@@ -160,23 +160,21 @@ func (s *searcher) greedy() ([]int32, outcome) {
 	return nil, stopped
 }
 
-// Bounds of the second search where the least cost is not asked for: it ends
-// small problems with a proof and keeps out of large ones.
-const (
-	polishLeast = 2000
-	polishMost  = 20000
-)
+// polishWork bounds the second search where the least cost is not asked for, in
+// rules looked at: it ends small problems with a proof, in some 0.1 s at most,
+// and keeps out of large ones.
+const polishWork = 10_000_000
 
 // polish shortens a plan, and looks for one of least cost as far as is asked
 // or cheap.
 func (s *searcher) polish(plan []int32) []int32 {
 	plan = s.t.eliminate(s.m, s.lim, plan)
 	cost, _, _ := s.t.follow(s.m, plan, -1)
-	limit := 0
+	work := 0
 	if !s.o.Optimal {
-		limit = min(polishMost, max(polishLeast, 10*s.res.Evaluated))
+		work = polishWork
 	}
-	a := newAstar(s.t, s.m, s.lim, s.rel, s.gen, cost, limit)
+	a := newAstar(s.t, s.m, s.lim, s.rel, s.gen, cost, work)
 	better, out := a.run()
 	s.res.Evaluated += a.evaluated
 	s.res.Expanded += a.expanded

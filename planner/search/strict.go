@@ -1,11 +1,16 @@
 package search
 
-import "github.com/fettleops/fettle/model"
+import (
+	"slices"
+
+	"github.com/fettleops/fettle/model"
+)
 
 // strictBroken looks for a strict invariant that does not hold at the start:
 // then no plan, not even the empty one, is valid.
 func strictBroken(p Problem) (Result, bool) {
-	res, broken := Result{}, false
+	var unknown []model.Atom
+	name := ""
 	for _, inv := range p.U.Invariants {
 		if !inv.Strict {
 			continue
@@ -14,27 +19,57 @@ func strictBroken(p Problem) (Result, bool) {
 			if f.Truth == model.False {
 				return Result{Status: Unsolvable, Reason: "invariant " + inv.Name + " does not hold at the start"}, true
 			}
-			if !broken {
-				res = Result{Status: Unobservable, Reason: "invariant " + inv.Name + " is not known to hold at the start"}
-				broken = true
+			unknown = appendUnknown(p.U, unknown, unknownLeaves(p, inv, f))
+			if name == "" {
+				name = inv.Name
 			}
-			res.Unknown = append(res.Unknown, unknownLeaves(f, res.Unknown, p.U)...)
 		}
 	}
-	return res, broken
+	switch {
+	case name == "":
+		return Result{}, false
+	case len(unknown) == 0: // as where a number is divided by zero
+		return Result{Status: Unsolvable, Reason: "invariant " + name + " has no value at the start"}, true
+	}
+	return Result{Status: Unobservable, Unknown: unknown, Reason: "invariant " + name + " is not known to hold at the start"}, true
 }
 
-// unknownLeaves returns the unknown facts of a failure that are not listed yet.
-func unknownLeaves(f model.Failure, listed []model.Atom, u *model.Universe) []model.Atom {
+// unknownLeaves returns the unknown facts that leave a component without a
+// value, or all that its invariant reads where it is not seen which.
+func unknownLeaves(p Problem, inv *model.Invariant, f model.Failure) []model.Atom {
 	var out []model.Atom
 	for _, l := range f.Leaves {
-		seen := l.Value.Known()
-		for _, a := range append(listed, out...) {
-			seen = seen || a.Fluent == l.Atom.Fluent && u.Index(a.Fluent, a.Args) == u.Index(l.Atom.Fluent, l.Atom.Args)
-		}
-		if !seen {
+		if !l.Value.Known() {
 			out = append(out, l.Atom)
 		}
 	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, r := range inv.Cond.Reads(p.U, nil) {
+		atoms := slices.Values([]model.Atom{model.Atom(r)})
+		if r.Whole() {
+			atoms = p.U.Atoms(r.Fluent)
+		}
+		for a := range atoms {
+			if !p.Start.Get(a).Known() {
+				out = append(out, a)
+			}
+		}
+	}
 	return out
+}
+
+// appendUnknown appends the atoms that are not listed yet.
+func appendUnknown(u *model.Universe, listed, more []model.Atom) []model.Atom {
+	for _, a := range more {
+		if !slices.ContainsFunc(listed, func(b model.Atom) bool { return sameAtom(u, a, b) }) {
+			listed = append(listed, a)
+		}
+	}
+	return listed
+}
+
+func sameAtom(u *model.Universe, a, b model.Atom) bool {
+	return a.Fluent == b.Fluent && u.Index(a.Fluent, a.Args) == u.Index(b.Fluent, b.Args)
 }

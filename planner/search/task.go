@@ -60,8 +60,9 @@ func build(p Problem, lim *limiter) *task {
 	if !lim.ok() {
 		return t
 	}
+	t.findFuzzy(len(c.nodes))
 	t.prune()
-	t.layout(c)
+	t.layout()
 	return t
 }
 

@@ -57,7 +57,11 @@ func (s *searcher) unknownFacts() []model.Atom {
 	if !s.lim.ok() || t.hopeless {
 		return nil
 	}
-	t.layout(c)
+	t.findFuzzy(len(c.nodes))
+	for i := range t.components {
+		t.components[i].fuzzy = false // once everything is known, it is
+	}
+	t.layout()
 	if !t.reachOptimistic() {
 		return nil
 	}

@@ -102,6 +102,25 @@ func (t *task) encode(x *variable, v model.Value) uint64 {
 	return 0
 }
 
+// decode returns the value of a code.
+func (t *task) decode(x *variable, code uint64) model.Value {
+	switch x.f.Kind {
+	case model.KindBool:
+		return model.TriValue(codeTri(code))
+	case model.KindObject:
+		if code < uint64(len(x.vals)) {
+			return model.ObjectValue(x.vals[code])
+		}
+	case model.KindNumber:
+		return model.NumberValue(number(code))
+	default:
+		if code != 0 {
+			return model.StringValue(t.strings.names[code])
+		}
+	}
+	return model.Value{}
+}
+
 // numberCode is a number's bits; what is no number is unknown, negative zero is zero.
 func numberCode(n float64) uint64 {
 	switch {

@@ -35,6 +35,7 @@ type Entry struct {
 	Path      string    `json:"path"`
 	Status    int       `json:"status"`
 	Fence     int64     `json:"fence,omitempty"` // Zero: none was given.
+	Armed     int64     `json:"armed,omitempty"` // At which revision the act was written down, as it says.
 	ActionID  string    `json:"action_id,omitempty"`
 	Run       string    `json:"run,omitempty"`
 	Step      string    `json:"step,omitempty"`

@@ -107,15 +107,23 @@ func (c *controller) guarded(method, path string, writes []string) error {
 		return err
 	}
 	fence := held.Header.Revision
-	raise := map[string]any{"fence": fence, "resources": writes, "run": "r", "action_id": id}
+	raise := map[string]any{"fence": fence, "resources": writes, "writes": writes, "run": "r", "action_id": id}
+	var armed int64
 	steps := []func() error{
 		func() error { return c.send(http.MethodPost, "/fence", raise, nil) },
 		func() error { return c.send(http.MethodGet, "/services", nil, nil) },
-		func() error { _, err := c.etcd.Txn(ctx).Then(arm...).Commit(); return err },
+		func() error {
+			resp, err := c.etcd.Txn(ctx).Then(arm...).Commit()
+			if err == nil {
+				armed = resp.Header.Revision
+			}
+			return err
+		},
 		func() error {
 			text, _ := json.Marshal(writes)
 			return c.send(method, path, nil, map[string]string{
 				"Fettle-Fence": strconv.FormatInt(fence, 10), "Fettle-Run": "r", "Idempotency-Key": id, "Fettle-Writes": string(text),
+				"Fettle-Armed": strconv.FormatInt(armed, 10),
 			})
 		},
 		func() error { _, err := c.etcd.Txn(ctx).Then(finish...).Commit(); return err },

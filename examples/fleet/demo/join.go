@@ -80,6 +80,9 @@ func (d *deed) joinEtcd(act accesslog.Entry, t trace) (wrong []string) {
 	if intent.armed <= act.Fence {
 		wrong = append(wrong, fmt.Sprintf("armed at revision %d, not after its locks were taken at %d", intent.armed, act.Fence))
 	}
+	if act.Armed != intent.armed { // It can only know the revision once that is committed.
+		wrong = append(wrong, fmt.Sprintf("acted as armed at revision %d, but was armed at %d", act.Armed, intent.armed))
+	}
 	if intent.settled == 0 {
 		wrong = append(wrong, "its intent was never settled")
 	}

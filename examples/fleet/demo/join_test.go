@@ -14,7 +14,7 @@ func rightLog() []accesslog.Entry {
 	return []accesslog.Entry{
 		{Seq: 1, End: 2, Kind: accesslog.Raise, Status: 200, Fence: 10, ActionID: "a", Run: "r", Resources: []string{"in_lb(api)", "in_lb"}},
 		{Seq: 3, End: 4, Kind: accesslog.Observe, Status: 200, Method: "GET", Path: "/lb"},
-		{Seq: 5, End: 6, Kind: accesslog.Act, Status: 200, Method: "POST", Path: "/services/api/drain", Fence: 10, ActionID: "a", Run: "r", Writes: []string{"in_lb(api)"}},
+		{Seq: 5, End: 6, Kind: accesslog.Act, Status: 200, Method: "POST", Path: "/services/api/drain", Fence: 10, Armed: 11, ActionID: "a", Run: "r", Writes: []string{"in_lb(api)"}},
 	}
 }
 
@@ -46,6 +46,14 @@ func TestOneActionInOrderIsJoined(t *testing.T) {
 	}
 	if left := leftovers(readTrace(rightHistory())); len(left) != 0 {
 		t.Fatalf("left over: %q", left)
+	}
+}
+
+// armedAt lets the act say that it was armed at another revision.
+func armedAt(revision int64) func([]accesslog.Entry) []accesslog.Entry {
+	return func(l []accesslog.Entry) []accesslog.Entry {
+		l[2].Armed = revision
+		return l
 	}
 }
 
@@ -93,7 +101,7 @@ func TestEveryWrongOrderIsTold(t *testing.T) {
 		{name: "armed before the locks were taken", history: func(h []change) []change {
 			h[3].Rev, h[3].Create = 9, 9
 			return h
-		}, says: drain + "armed at revision 9, not after its locks were taken at 10"},
+		}, log: armedAt(9), says: drain + "armed at revision 9, not after its locks were taken at 10"},
 		{name: "fence of no lock", history: func(h []change) []change { return slices.Delete(h, 0, 1) },
 			says: drain + "no exclusive lock was taken at revision 10, its fence\n" + drain + "no exclusive lock on in_lb(api) was taken at revision 10, its fence"},
 		{name: "locked something else", history: func(h []change) []change {
@@ -104,10 +112,11 @@ func TestEveryWrongOrderIsTold(t *testing.T) {
 			h[0].Key, h[7].Key = "/p/v1/fleet/k/in_lb/x/db/l", "/p/v1/fleet/k/in_lb/x/db/l"
 			return h
 		}, says: drain + "no exclusive lock on in_lb(api) was taken at revision 10, its fence"},
+		{name: "acted before it was armed", log: armedAt(0), says: drain + "acted as armed at revision 0, but was armed at 11"},
 		{name: "lock lost before it was armed", history: func(h []change) []change {
 			h[2].Rev, h[3].Rev, h[4].Rev, h[5].Rev, h[7].Rev = 12, 12, 13, 13, 11
 			return h
-		}, says: drain + "its lock on in_lb ended at revision 11, before it was armed at 12"},
+		}, log: armedAt(12), says: drain + "its lock on in_lb ended at revision 11, before it was armed at 12"},
 		{name: "lock lost before the outcome was recorded", history: func(h []change) []change {
 			h[4].Rev = 14
 			return h

@@ -68,7 +68,18 @@ func (l *lowerer) binary(n *ast.BinaryNode) *model.Expr {
 }
 
 func (l *lowerer) pair(n *ast.BinaryNode, kind model.Kind) (a, b *model.Expr) {
-	return l.operand(n.Left, kind, nil, n.Operator+" takes"), l.operand(n.Right, kind, nil, n.Operator+" takes")
+	return l.once(n.Left, kind, n.Operator), l.once(n.Right, kind, n.Operator)
+}
+
+// once lowers an operand that may stand in two places of the tree: expr's
+// parser reads a < b < c as a < b && b < c with one and the same b.
+func (l *lowerer) once(n ast.Node, kind model.Kind, operator string) *model.Expr {
+	x, done := l.done[n]
+	if !done {
+		x = l.operand(n, kind, nil, operator+" takes")
+		l.done[n] = x
+	}
+	return x
 }
 
 func (l *lowerer) numeric(n *ast.BinaryNode, op model.Op, kind model.Kind) *model.Expr {
@@ -108,7 +119,8 @@ func (l *lowerer) textual(n *ast.BinaryNode, op model.Op) *model.Expr {
 // equality compares two operands of one kind. A string beside something
 // object-valued is an object or a word of its type.
 func (l *lowerer) equality(n *ast.BinaryNode) *model.Expr {
-	a, b := l.alike(n.Left, n.Right)
+	xs := l.alike(n.Left, n.Right)
+	a, b := xs[0], xs[1]
 	if a == nil || b == nil || !l.comparable(l.src.span(n), a, b) {
 		return nil
 	}
@@ -119,30 +131,38 @@ func (l *lowerer) equality(n *ast.BinaryNode) *model.Expr {
 	return &model.Expr{Op: op, Kind: model.KindBool, Args: []*model.Expr{a, b}}
 }
 
-// alike lowers two operands, each a hint for the other.
-func (l *lowerer) alike(left, right ast.Node) (a, b *model.Expr) {
-	if l.openness(left) > l.openness(right) {
-		b, a = l.alike(right, left)
-		return a, b
-	}
-	open := l.openness(right) > 0
-	if a = l.expr(left, nil); a == nil {
-		if !open {
-			b = l.expr(right, nil)
+// alike lowers operands of one kind, each once. The one whose meaning depends
+// least on the others is a hint for them. What is faulty is nil.
+func (l *lowerer) alike(nodes ...ast.Node) []*model.Expr {
+	pivot := 0
+	for i, n := range nodes {
+		if l.openness(n) < l.openness(nodes[pivot]) {
+			pivot = i
 		}
-		return nil, b
 	}
-	if a.Kind != model.KindObject {
-		return a, l.expr(right, nil)
+	out := make([]*model.Expr, len(nodes))
+	first := l.expr(nodes[pivot], nil)
+	out[pivot] = first
+	for i, n := range nodes {
+		open := l.openness(n) > 0
+		switch {
+		case i == pivot || first == nil && open:
+		case first == nil || first.Kind != model.KindObject || !open:
+			out[i] = l.unlessUnquoted(n, first)
+		default:
+			out[i] = l.expr(n, first.Type.Root())
+		}
 	}
-	if l.unquoted(right, a.Type, "The comparison takes") {
-		return a, nil
+	return out
+}
+
+// unlessUnquoted lowers a node beside an operand, unless it is a name that
+// must be quoted.
+func (l *lowerer) unlessUnquoted(n ast.Node, beside *model.Expr) *model.Expr {
+	if beside != nil && beside.Kind == model.KindObject && l.unquoted(n, beside.Type, "The comparison takes") {
+		return nil
 	}
-	var want *model.Type
-	if open {
-		want = a.Type.Root()
-	}
-	return a, l.expr(right, want)
+	return l.expr(n, nil)
 }
 
 // openness tells how much the meaning of an operand depends on the type that
@@ -201,25 +221,15 @@ func (l *lowerer) in(n *ast.BinaryNode) *model.Expr {
 }
 
 func (l *lowerer) inList(n *ast.BinaryNode, list *ast.ArrayNode) *model.Expr {
-	out := &model.Expr{Op: model.OpIn, Kind: model.KindBool, Args: make([]*model.Expr, 1, len(list.Nodes)+1)}
-	ok := true
-	if len(list.Nodes) == 0 {
-		out.Args[0] = l.expr(n.Left, nil)
-		ok = out.Args[0] != nil
-	}
-	for _, e := range list.Nodes {
-		a, b := l.alike(n.Left, e)
-		if a == nil || b == nil || !l.comparable(l.src.span(e), a, b) {
-			ok = false
-			continue
-		}
-		out.Args[0] = a
-		out.Args = append(out.Args, b)
+	xs := l.alike(append([]ast.Node{n.Left}, list.Nodes...)...)
+	ok := xs[0] != nil
+	for i, x := range xs[1:] {
+		ok = ok && x != nil && l.comparable(l.src.span(list.Nodes[i]), xs[0], x)
 	}
 	if !ok {
 		return nil
 	}
-	return out
+	return &model.Expr{Op: model.OpIn, Kind: model.KindBool, Args: xs}
 }
 
 func (l *lowerer) conditional(n *ast.ConditionalNode, want *model.Type) *model.Expr {
@@ -234,7 +244,8 @@ func (l *lowerer) conditional(n *ast.ConditionalNode, want *model.Type) *model.E
 	if want != nil {
 		a, b = l.expr(n.Exp1, want), l.expr(n.Exp2, want)
 	} else {
-		a, b = l.alike(n.Exp1, n.Exp2)
+		xs := l.alike(n.Exp1, n.Exp2)
+		a, b = xs[0], xs[1]
 	}
 	if a == nil || b == nil || !l.comparable(join(l.src.span(n.Exp1), l.src.span(n.Exp2)), a, b) || c == nil {
 		return nil

@@ -1,0 +1,127 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fettleops/fettle/journal"
+	"github.com/fettleops/fettle/policy"
+)
+
+// decide asks the policy, records its answer, and ends the run where it says so.
+func (r *run) decide(ctx context.Context, at policy.Point) (*Ended, error) {
+	if r.stopped(ctx) {
+		return cancelled(), nil
+	}
+	d := r.Policy.Decide(at, r.progress.Progress(r.Now()))
+	if err := r.emit(ctx, Decided, Decision{Decision: d, Round: r.round}); err != nil {
+		return nil, err
+	}
+	e := &Ended{Status: Escalated, Reason: d.Reason, Message: joined(d.Reasons)}
+	switch {
+	case d.Answer == policy.Checkpoint:
+		e.Status = WaitingStatus
+	case d.Answer == policy.Stop && d.Reason == policy.Errors:
+		e.Status = FailedStatus
+	case d.Answer == policy.Stop:
+	default:
+		if d.NextPlanner {
+			r.nextPlanner()
+		}
+		return nil, nil
+	}
+	return e, nil
+}
+
+func cancelled() *Ended {
+	return &Ended{Status: Cancelled, Message: "stopped before the next action, as asked"}
+}
+
+// stopped tells whether somebody asked the run to stop.
+func (r *run) stopped(ctx context.Context) bool {
+	select {
+	case <-r.Stop:
+		return true
+	case <-ctx.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+var (
+	errStopped  = errors.New("the run is to stop")
+	errDeadline = errors.New("the run's deadline passed")
+)
+
+// bounded is for everything that may wait and is no action: it ends when the
+// run is to stop, and at its deadline.
+func (r *run) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeoutCause(ctx, r.left(), errDeadline)
+	ctx, stop := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-r.Stop:
+			stop(errStopped)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		stop(context.Canceled)
+		cancel()
+	}
+}
+
+// left is the time until the run must be over.
+func (r *run) left() time.Duration { return r.started.Add(r.Policy.Deadline).Sub(r.Now()) }
+
+// cut tells how the run ends where a bounded wait was cut: nil where neither a
+// stop nor the deadline did it.
+func (r *run) cut(ctx context.Context, while string) *Ended {
+	switch {
+	case r.stopped(ctx):
+		return cancelled()
+	case r.left() <= 0:
+		return &Ended{Status: Escalated, Reason: policy.Deadline, Message: "the deadline passed while " + while}
+	}
+	return nil
+}
+
+// recordTimeout bounds the recording of one event or outcome.
+const recordTimeout = 20 * time.Second
+
+// recording is the context in which what happened is recorded: it does not
+// follow the run's own cancellation.
+func recording(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+}
+
+// emit appends an event to the journal, cancelled or not.
+func (r *run) emit(ctx context.Context, kind string, data any, blobs ...journal.Blob) error {
+	ctx, cancel := recording(ctx)
+	defer cancel()
+	e, err := r.Journal.Ride(kind, data, blobs...)
+	if err == nil {
+		err = r.Journal.Write(ctx, e)
+	}
+	if err != nil {
+		return r.unrecorded(err)
+	}
+	r.recorded(e)
+	return nil
+}
+
+// unrecorded notes that the journal cannot be written: nothing is done after that.
+func (r *run) unrecorded(err error) error {
+	r.mute = true
+	return fmt.Errorf("the journal cannot be written, so nothing more is done: %w", err)
+}
+
+// recorded tells whoever watches of an event that is in the journal.
+func (r *run) recorded(e journal.Entry) {
+	if r.OnEvent != nil {
+		r.OnEvent(e.Event)
+	}
+}

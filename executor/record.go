@@ -1,0 +1,111 @@
+package executor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/fettleops/fettle/journal"
+	"github.com/fettleops/fettle/lease"
+	"github.com/fettleops/fettle/model"
+	"github.com/fettleops/fettle/world"
+)
+
+// record ends the step in the store: the outcome, the beliefs, the journal's
+// event, and the locks and marks that go, in one transaction. Where the lease
+// was lost meanwhile, the outcome becomes unknown, in the event too.
+func (g *guard) record(ctx context.Context, ev *Finished, bodies []journal.Blob) error {
+	ctx, cancel := recording(ctx)
+	defer cancel()
+	seen, err := json.Marshal(ev.Seen)
+	if err != nil {
+		return fmt.Errorf("encode what was seen: %w", err)
+	}
+	ops := g.believe(*ev)
+	vals, more := g.values()
+	ev.Values = vals
+	entry, err := g.Journal.Ride(StepFinished, ev, append(more, bodies...)...)
+	if err != nil {
+		return g.unrecorded(err)
+	}
+	outcome := lease.Outcome{Result: result(*ev), Seen: seen, Note: ev.Message}
+	if err = g.held.Finish(ctx, outcome, append(ops, entry.Ops()...)); err != nil {
+		return g.lost(ctx, ev, outcome, err)
+	}
+	if outcome.Result == lease.UnknownResult {
+		g.doubt()
+	}
+	g.journalled()
+	g.recorded(entry)
+	return nil
+}
+
+// lost records the outcome of an action whose lease was lost: unknown, with
+// what was seen. It stays in doubt until it is taken over, by this run or
+// another; where another did so already, what it found out stands.
+func (g *guard) lost(ctx context.Context, ev *Finished, outcome lease.Outcome, cause error) error {
+	ev.Outcome, outcome.Result = unknown, lease.UnknownResult
+	ev.Message = strings.TrimPrefix(ev.Message+"; ", "; ") + cause.Error()
+	ev.Values, ev.Output = Values{}, nil // The next observation tells them.
+	var changed *lease.ChangedError
+	if !errors.As(cause, &changed) {
+		g.doubt()
+		entry, err := g.Journal.Ride(StepFinished, ev)
+		if err != nil {
+			return g.unrecorded(err)
+		}
+		err = g.held.Unknown(ctx, outcome, append(g.believe(*ev), entry.Ops()...)...)
+		if err == nil {
+			g.recorded(entry)
+			return nil
+		}
+		if !errors.As(err, &changed) {
+			g.mute = true
+			return fmt.Errorf("the outcome of %s could not be recorded, it stays in doubt: %w", g.ref.Action, errors.Join(cause, err))
+		}
+	}
+	if changed.Intent.State == lease.StateDone {
+		delete(g.inDoubt, g.ref.ActionID)
+	} else {
+		g.doubt()
+	}
+	return g.emit(ctx, StepFinished, ev)
+}
+
+// believe updates the beliefs that the action writes: known after an applied
+// action, untouched where nothing was done, unknown otherwise.
+func (g *guard) believe(ev Finished) []clientv3.Op {
+	if ev.Status == string(world.Rejected) {
+		return nil
+	}
+	var ops []clientv3.Op
+	for _, w := range g.expected {
+		if w.Fluent.Initial == nil {
+			continue
+		}
+		v := w.New
+		if ev.Outcome != applied {
+			v = model.Value{}
+		}
+		a := g.atom(w)
+		g.learn(a, v)
+		ops = append(ops, g.Beliefs.Put(g.u.Text(a), g.u.Plain(w.Fluent, v)))
+	}
+	return ops
+}
+
+// result is the outcome as the lease's record knows it. What diverged without
+// its effects being seen may still come: it stays in doubt until the fence is raised.
+func result(ev Finished) lease.Result {
+	switch {
+	case ev.Outcome == applied, ev.Outcome == diverged && len(unseen(ev.Seen)) == 0:
+		return lease.Applied
+	case ev.Outcome == notApplied:
+		return lease.NotApplied
+	}
+	return lease.UnknownResult
+}
