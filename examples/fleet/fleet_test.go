@@ -237,8 +237,8 @@ func TestDrainWaitsForRequestsUnderWay(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	select {
-	case <-drained:
-		t.Fatal("drained while a request was under way")
+	case err := <-drained:
+		t.Fatalf("drained while a request was under way: %v", err)
 	default:
 	}
 	b.done(name)

@@ -82,8 +82,10 @@ func TestEveryWrongOrderIsTold(t *testing.T) {
 			l[1].Run = "other"
 			return l
 		}, says: drain + "nothing was observed between the raise and the act"},
-		{name: "never raised", log: func(l []accesslog.Entry) []accesslog.Entry { return l[1:] },
-			says: drain + "its fence was not raised before it acted"},
+		{
+			name: "never raised", log: func(l []accesslog.Entry) []accesslog.Entry { return l[1:] },
+			says: drain + "its fence was not raised before it acted",
+		},
 		{name: "raise refused", log: func(l []accesslog.Entry) []accesslog.Entry {
 			l[0].Status = 409
 			return l
@@ -96,14 +98,18 @@ func TestEveryWrongOrderIsTold(t *testing.T) {
 			l[2].Fence = 0
 			return l
 		}, says: drain + "acted without a fence or an action id\n" + drain + "its fence was not raised before it acted"},
-		{name: "never armed", history: func(h []change) []change { return slices.Delete(h, 3, 5) },
-			says: drain + "no intent was armed for action a"},
+		{
+			name: "never armed", history: func(h []change) []change { return slices.Delete(h, 3, 5) },
+			says: drain + "no intent was armed for action a",
+		},
 		{name: "armed before the locks were taken", history: func(h []change) []change {
 			h[3].Rev, h[3].Create = 9, 9
 			return h
 		}, log: armedAt(9), says: drain + "armed at revision 9, not after its locks were taken at 10"},
-		{name: "fence of no lock", history: func(h []change) []change { return slices.Delete(h, 0, 1) },
-			says: drain + "no exclusive lock was taken at revision 10, its fence\n" + drain + "no exclusive lock on in_lb(api) was taken at revision 10, its fence"},
+		{
+			name: "fence of no lock", history: func(h []change) []change { return slices.Delete(h, 0, 1) },
+			says: drain + "no exclusive lock was taken at revision 10, its fence\n" + drain + "no exclusive lock on in_lb(api) was taken at revision 10, its fence",
+		},
 		{name: "locked something else", history: func(h []change) []change {
 			h[0].Key, h[7].Key = "/p/v1/fleet/k/up/x/api/l", "/p/v1/fleet/k/up/x/api/l"
 			return h
@@ -121,15 +127,19 @@ func TestEveryWrongOrderIsTold(t *testing.T) {
 			h[4].Rev = 14
 			return h
 		}, says: drain + "its lock on in_lb ended at revision 12, before its outcome was recorded at 14"},
-		{name: "never finished", history: func(h []change) []change { return h[:4] },
-			says: drain + "its intent was never settled\n" + drain + "its lock on in_lb was never given up"},
+		{
+			name: "never finished", history: func(h []change) []change { return h[:4] },
+			says: drain + "its intent was never settled\n" + drain + "its lock on in_lb was never given up",
+		},
 		{name: "acted twice", log: func(l []accesslog.Entry) []accesslog.Entry {
 			again := l[2]
 			again.Seq, again.End = 7, 8
 			return append(l, again)
 		}, says: drain + "action a acted twice"},
-		{name: "armed and never acted", log: func(l []accesslog.Entry) []accesslog.Entry { return l[:2] },
-			says: "action a was armed and never reached the balancer"},
+		{
+			name: "armed and never acted", log: func(l []accesslog.Entry) []accesslog.Entry { return l[:2] },
+			says: "action a was armed and never reached the balancer",
+		},
 		{name: "a late act was let in", log: func(l []accesslog.Entry) []accesslog.Entry {
 			newer := accesslog.Entry{Seq: -1, End: 0, Kind: accesslog.Act, Status: 200, Method: "POST", Path: "/other", Fence: 20, ActionID: "b", Writes: []string{"in_lb(api)"}}
 			return append(l, newer)

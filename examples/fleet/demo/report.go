@@ -89,7 +89,7 @@ func wrongExit(run performance) []string {
 
 func surpriseLine(run performance) string {
 	if run.struck.IsZero() {
-		return "a third service fails in mid-run: " + run.surprise.String()
+		return "a third service fails in mid-run: " + run.String()
 	}
 	return fmt.Sprintf("a third service failed in mid-run: %s, %.1f s before fettle ended", run.surprise, run.ended.Sub(run.struck).Seconds())
 }

@@ -79,7 +79,7 @@ func (st *stage) perform(ctx context.Context, s surprise) performance {
 	case err = <-ended:
 	case <-ctx.Done():
 		stopKill := endGroup(cmd)
-		<-ended
+		_ = <-ended
 		stopKill()
 		err = fmt.Errorf("did not end in time: %w", ctx.Err())
 	}
@@ -100,7 +100,7 @@ func (st *stage) perform(ctx context.Context, s surprise) performance {
 
 // fettleCommand runs fettle as a person would, with their terminal.
 func (st *stage) fettleCommand() *exec.Cmd {
-	cmd := exec.Command(st.options.fettle, "run", "--approve", "--state-dir", st.stateDir(),
+	cmd := exec.Command(st.fettle, "run", "--approve", "--state-dir", st.stateDir(),
 		"--var", "fleet="+st.fleet.base, filepath.Join(st.dir, "model"))
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
