@@ -24,6 +24,7 @@ func (g *guard) acquire(ctx context.Context) (*failure, error) {
 		if end := g.cut(ctx, "waiting for "+g.ref.Action); end != nil {
 			return g.refuse(ctx, &failure{kind: "stopped", reason: end.Message, end: end}, nil, 0)
 		}
+		event.WaitMS = ms(g.Now().Sub(g.began))
 		entry, err := g.Journal.Ride(StepAcquired, event)
 		if err != nil {
 			return nil, g.unrecorded(err)
@@ -33,6 +34,7 @@ func (g *guard) acquire(ctx context.Context) (*failure, error) {
 		var f *failure
 		switch {
 		case err == nil:
+			g.since = g.Now()
 			g.recorded(entry)
 			return nil, nil
 		case errors.As(err, &doubt):

@@ -30,7 +30,7 @@ func (g *guard) actAndFinish(ctx context.Context) (*failure, error) {
 	ev := Finished{
 		StepRef: g.ref, Fence: g.held.Fence(), Outcome: judge(out.Status, seen, all, ctx.Err() != nil),
 		Status: string(out.Status), Message: out.Message,
-		Seen: seen, ActMS: ms(out.Ended.Sub(out.Started)), MS: ms(g.Now().Sub(g.began)),
+		Seen: seen, ActMS: ms(out.Ended.Sub(out.Started)), HeldMS: ms(g.Now().Sub(g.since)), MS: ms(g.Now().Sub(g.began)),
 	}
 	if out.Status != world.Done {
 		ev.Tail = tail(out.Output)

@@ -20,7 +20,7 @@ func (g *guard) confirm(ctx context.Context, out world.Outcome) (seen []Seen, al
 	ctx, cancel := context.WithTimeout(ctx, g.set.Settle)
 	defer cancel()
 	for {
-		readings := g.Observer.Observe(ctx, g.u, refs, out.Ended)
+		readings := g.Observer.Confirm(ctx, g.u, refs, out.Ended)
 		if ctx.Err() == nil || len(seen) == 0 { // A look that was cut tells less than the one before.
 			g.merge(readings)
 			seen, all = g.compare(readings, want, out.Ended)

@@ -67,6 +67,11 @@ func (w *witness) Observe(ctx context.Context, u *model.Universe, refs []model.R
 	return w.Observer.Observe(ctx, u, refs, notBefore)
 }
 
+func (w *witness) Confirm(ctx context.Context, u *model.Universe, refs []model.Ref, after time.Time) []world.Reading {
+	defer w.seen(after)
+	return w.Observer.Confirm(ctx, u, refs, after)
+}
+
 // The actuator's answer arrives, and only then the lease is found lost: what
 // was seen was not seen under lease, and the plan does not go on from it.
 func TestALeaseLostBeforeTheOutcomeIsRecordedMakesItUnknown(t *testing.T) {

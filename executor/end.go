@@ -2,9 +2,7 @@ package executor
 
 import (
 	"context"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 	"time"
 )
@@ -47,7 +45,7 @@ func (r *run) end(e Ended) Ended {
 	}
 	e.Rounds, e.Actions = r.round, r.actions
 	e.Cost = r.progress.Progress(r.Now()).Cost
-	for _, id := range slices.Sorted(maps.Keys(r.inDoubt)) {
+	for _, id := range r.doubts() {
 		e.InDoubt = append(e.InDoubt, r.inDoubt[id]+" ("+id+")")
 	}
 	e.Seconds = r.Now().Sub(r.started).Seconds()

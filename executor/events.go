@@ -96,6 +96,7 @@ type Observation struct {
 	Missing []Missing      `json:"missing,omitempty"`
 	Errors  []Fact         `json:"errors,omitempty"`
 	More    int            `json:"more,omitempty"`
+	InDoubt []string       `json:"in_doubt,omitempty"` // ids of actions whose outcome the run does not know
 }
 
 // Round opens a round.
@@ -165,10 +166,12 @@ type Approved struct {
 
 // RoundEnd tells why a round ended without the goal.
 type RoundEnd struct {
-	Round  int               `json:"round"`
-	Key    policy.FailureKey `json:"failure_key,omitempty"`
-	Steps  int               `json:"steps"` // actions carried out in it
-	Reason string            `json:"reason"`
+	Round   int               `json:"round"`
+	Kind    string            `json:"kind,omitempty"` // of the failure, the first word of its key
+	Key     policy.FailureKey `json:"failure_key,omitempty"`
+	Steps   int               `json:"steps"` // actions carried out in it
+	Reason  string            `json:"reason"`
+	InDoubt []string          `json:"in_doubt,omitempty"` // ids of actions whose outcome the run does not know
 }
 
 // Evidence is a conjunct of the goal and what shows that it holds.

@@ -14,7 +14,8 @@ type StepRef struct {
 type Skipped struct {
 	StepRef
 	Values
-	Because []Fact `json:"because"`
+	Because []Fact  `json:"because"`
+	HeldMS  float64 `json:"held_ms,omitempty"` // how long the leases were held; 0 where none were taken
 }
 
 // Waiting tells what the step waits for: others hold what it needs, or an
@@ -29,6 +30,7 @@ type Waiting struct {
 type Acquired struct {
 	StepRef
 	Resources []string `json:"resources"`
+	WaitMS    float64  `json:"wait_ms"` // from the first request for the leases to the one that was granted
 }
 
 // Refused tells why a step was not carried out: nothing was done.
@@ -40,6 +42,8 @@ type Refused struct {
 	Facts  []Fact  `json:"facts,omitempty"`
 	Fence  int64   `json:"fence,omitempty"`
 	AtStep int     `json:"at_step,omitempty"` // the step of the plan that no longer holds
+	Lost   bool    `json:"lost,omitempty"`    // the leases were lost, not given back
+	HeldMS float64 `json:"held_ms,omitempty"` // how long they were held; 0 where none were taken
 	MS     float64 `json:"ms"`
 }
 
@@ -73,18 +77,21 @@ type Finished struct {
 	Output  *journal.Ref `json:"output,omitempty"` // the body of the output
 	Cut     bool         `json:"cut,omitempty"`
 	Seen    []Seen       `json:"seen,omitempty"`
+	Lost    bool         `json:"lost,omitempty"` // the leases were lost before the outcome was recorded
 	ActMS   float64      `json:"act_ms"`
-	MS      float64      `json:"ms"` // from acquiring to the last observation
+	HeldMS  float64      `json:"held_ms"` // how long the leases were held
+	MS      float64      `json:"ms"`      // from acquiring to the last observation
 }
 
 // Resolved tells that an action in doubt, of this run or another, was taken
 // over and observed.
 type Resolved struct {
 	Values
-	ActionID string `json:"action_id"`
-	Action   string `json:"action"`
-	Run      string `json:"run"`
-	Fence    int64  `json:"fence"`
-	Outcome  string `json:"outcome"`
-	Seen     []Fact `json:"seen,omitempty"`
+	ActionID string  `json:"action_id"`
+	Action   string  `json:"action"`
+	Run      string  `json:"run"`
+	Fence    int64   `json:"fence"`
+	Outcome  string  `json:"outcome"`
+	Seen     []Fact  `json:"seen,omitempty"`
+	HeldMS   float64 `json:"held_ms"` // how long the leases of the take-over were held
 }

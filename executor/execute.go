@@ -58,18 +58,18 @@ func (r *run) skip(ctx context.Context, n int, g model.Ground) (bool, error) {
 	}
 	fp := g.Footprint(r.u)
 	octx, cancel := r.bounded(ctx)
-	r.merge(r.Observer.Observe(octx, r.u, observable(append(fp.Read, fp.Write...)), r.Now()))
+	r.merge(r.guarding(octx, r.Settings[g.Action], observable(append(fp.Read, fp.Write...))))
 	cancel()
 	if !r.holdsAlready(g) {
 		return false, nil
 	}
-	return true, r.skipped(ctx, StepRef{Round: r.round, Step: n, Action: r.u.StepText(g)}, fp.Write)
+	return true, r.skipped(ctx, Skipped{StepRef: StepRef{Round: r.round, Step: n, Action: r.u.StepText(g)}}, fp.Write)
 }
 
 // skipped records that every effect of the step was seen to hold already.
-func (r *run) skipped(ctx context.Context, ref StepRef, writes []model.Ref) error {
+func (r *run) skipped(ctx context.Context, ev Skipped, writes []model.Ref) error {
 	vals, blobs := r.values()
-	ev := Skipped{StepRef: ref, Values: vals}
+	ev.Values = vals
 	for _, a := range r.atoms(writes) {
 		if len(ev.Because) < maxCited {
 			ev.Because = append(ev.Because, r.fact(a, r.Now()))
@@ -103,7 +103,7 @@ func (r *run) endRound(ctx context.Context, f *failure, done int) (*Ended, error
 	} else {
 		r.progress.Failed(f.key, f.action)
 	}
-	ev := RoundEnd{Round: r.round, Key: f.key, Steps: done, Reason: f.reason}
+	ev := RoundEnd{Round: r.round, Kind: f.kind, Key: f.key, Steps: done, Reason: f.reason, InDoubt: r.doubts()}
 	if err := r.emit(ctx, RoundEnded, ev); err != nil {
 		return nil, err
 	}

@@ -12,12 +12,6 @@ import (
 	"github.com/fettleops/fettle/world"
 )
 
-// Observer reads fluents from the world: a reading for each atom asked for.
-// What was sampled before notBefore is unknown.
-type Observer interface {
-	Observe(ctx context.Context, u *model.Universe, refs []model.Ref, notBefore time.Time) []world.Reading
-}
-
 // Actuator raises fences and carries actions out.
 type Actuator interface {
 	Raise(ctx context.Context, u *model.Universe, g model.Ground, f world.Fence) error

@@ -26,6 +26,7 @@ type guard struct {
 	set    Settings
 
 	began    time.Time
+	since    time.Time // the leases are held
 	held     *lease.Held
 	expected []model.Write
 	skipped  bool // nothing was left to do
@@ -107,13 +108,13 @@ func (g *guard) underLease(ctx context.Context) (*failure, error) {
 	if f := g.raise(lctx); f != nil {
 		return g.refuse(ctx, f, nil, 0)
 	}
-	g.merge(g.Observer.Observe(lctx, g.u, observable(g.reads), g.Now()))
+	g.merge(g.guarding(lctx, g.set, observable(g.reads)))
 	if f := g.tooLate(ctx, lctx); f != nil {
 		return g.refuse(ctx, f, nil, 0)
 	}
 	if g.holdsAlready(g.ground) { // Meanwhile: by others, or by an action that was in doubt.
 		g.skipped = true
-		return nil, g.run.skipped(ctx, g.ref, g.writes)
+		return nil, g.run.skipped(ctx, Skipped{StepRef: g.ref, HeldMS: ms(g.Now().Sub(g.since))}, g.writes)
 	}
 	if f, facts, at := g.check(); f != nil {
 		return g.refuse(ctx, f, facts, at)
@@ -200,7 +201,9 @@ func (g *guard) refuse(ctx context.Context, f *failure, facts []Fact, at int) (*
 		StepRef: g.ref, Values: vals, Kind: f.kind, Reason: f.reason, Facts: facts, AtStep: at, MS: ms(g.Now().Sub(g.began)),
 	}
 	if g.held != nil {
-		ev.Fence = g.held.Fence()
+		ev.Fence, ev.HeldMS = g.held.Fence(), ms(g.Now().Sub(g.since))
+		err := g.held.Err()
+		ev.Lost = err != nil && !errors.Is(err, lease.ErrReleased)
 	}
 	if err := g.emit(ctx, StepRefused, ev, blobs...); err != nil {
 		return f, err

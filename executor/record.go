@@ -48,7 +48,7 @@ func (g *guard) record(ctx context.Context, ev *Finished, bodies []journal.Blob)
 // what was seen. It stays in doubt until it is taken over, by this run or
 // another; where another did so already, what it found out stands.
 func (g *guard) lost(ctx context.Context, ev *Finished, outcome lease.Outcome, cause error) error {
-	ev.Outcome, outcome.Result = unknown, lease.UnknownResult
+	ev.Outcome, ev.Lost, outcome.Result = unknown, true, lease.UnknownResult
 	ev.Message = strings.TrimPrefix(ev.Message+"; ", "; ") + cause.Error()
 	ev.Values, ev.Output = Values{}, nil // The next observation tells them.
 	var changed *lease.ChangedError

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -52,6 +53,9 @@ func (g *guard) unresolved(ctx context.Context, in lease.Intent, err error) *fai
 	return f
 }
 
+// doubts are the ids of the actions in doubt that the run knows of, in order.
+func (r *run) doubts() []string { return slices.Sorted(maps.Keys(r.inDoubt)) }
+
 // settleDoubts takes over from itself what this run left in doubt, so that the
 // next round starts from what is observed with nothing late to land. What
 // cannot be resolved now stays, and is named at the end of the run. The error
@@ -62,7 +66,7 @@ func (r *run) settleDoubts(ctx context.Context) error {
 	}
 	pctx, cancel := r.patience(ctx)
 	defer cancel()
-	for _, id := range slices.Sorted(maps.Keys(r.inDoubt)) {
+	for _, id := range r.doubts() {
 		if err := r.settle(ctx, pctx, id); r.mute {
 			return err
 		}
@@ -111,6 +115,7 @@ func (r *run) resolve(ctx, wctx context.Context, owner lease.Owner, in lease.Int
 		}
 	}
 	held, err := r.Locker.TakeOver(wctx, owner, in)
+	since := r.Now()
 	var busy *lease.BusyError
 	var changed *lease.ChangedError
 	switch {
@@ -119,7 +124,7 @@ func (r *run) resolve(ctx, wctx context.Context, owner lease.Owner, in lease.Int
 	case err != nil:
 		return false, err
 	}
-	if err := r.resolveHeld(ctx, held, ground, expect, in); err != nil {
+	if err := r.resolveHeld(ctx, held, since, ground, expect, in); err != nil {
 		_ = held.Release(context.WithoutCancel(ctx)) // The marks stay; the locks expire.
 		return false, err
 	}
@@ -127,14 +132,14 @@ func (r *run) resolve(ctx, wctx context.Context, owner lease.Owner, in lease.Int
 	return true, nil
 }
 
-func (r *run) resolveHeld(ctx context.Context, held *lease.Held, ground model.Ground, expect *expectation, in lease.Intent) error {
+func (r *run) resolveHeld(ctx context.Context, held *lease.Held, since time.Time, ground model.Ground, expect *expectation, in lease.Intent) error {
 	lctx, cancel := held.Context(ctx)
 	defer cancel()
 	if err := r.Actuator.Raise(lctx, r.u, ground, r.fence(held, in.ID, resources(r.u, ground))); err != nil {
 		return fmt.Errorf("raise the fence: %w", err)
 	}
 	fp := ground.Footprint(r.u)
-	r.merge(r.Observer.Observe(lctx, r.u, observable(append(fp.Read, fp.Write...)), r.Now()))
+	r.merge(r.confirming(lctx, r.Settings[ground.Action], observable(append(fp.Read, fp.Write...))))
 	out, seen := r.verdict(expect)
 	if out == lease.UnknownResult {
 		return errors.New("what it writes cannot be observed now; look, then start again")
@@ -146,6 +151,7 @@ func (r *run) resolveHeld(ctx context.Context, held *lease.Held, ground model.Gr
 	vals, blobs := r.values()
 	entry, err := r.Journal.Ride(DoubtResolved, Resolved{
 		Values: vals, ActionID: in.ID, Action: r.u.StepText(ground), Run: in.Owner.Run, Fence: held.Fence(), Outcome: string(out), Seen: seen,
+		HeldMS: ms(r.Now().Sub(since)),
 	}, blobs...)
 	if err != nil {
 		return r.unrecorded(err)

@@ -95,7 +95,7 @@ func (r *run) look(ctx context.Context) (holds bool, end *Ended, err error) {
 	if err := r.recall(octx); err != nil {
 		return false, r.cut(ctx, "the beliefs were read"), err
 	}
-	readings := r.Observer.Observe(octx, r.u, r.sources(), latest(r.lastActed, began))
+	readings := r.looking(octx, r.sources(), began)
 	if r.stopped(ctx) { // What was cut tells nothing.
 		return false, cancelled(), nil
 	}
@@ -114,7 +114,7 @@ func (r *run) look(ctx context.Context) (holds bool, end *Ended, err error) {
 func (r *run) observation(readings []world.Reading, failures []model.Failure, began time.Time) (Observation, []journal.Blob) {
 	now := r.Now()
 	vals, blobs := r.values()
-	o := Observation{Values: vals, Round: r.round, Facts: len(readings), Objects: map[string]int{}, MS: ms(now.Sub(began))}
+	o := Observation{Values: vals, Round: r.round, Facts: len(readings), Objects: map[string]int{}, MS: ms(now.Sub(began)), InDoubt: r.doubts()}
 	o.Missing = r.missing(failures[:min(len(failures), maxListed)], now)
 	o.More = len(failures) - len(o.Missing)
 	for _, t := range r.u.Types {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -17,9 +18,9 @@ import (
 // more likely mis-specified than near.
 const manyRounds = 5
 
-// Decode reads a policy block: every mistake is reported at once, all missing
-// limits in one diagnostic. The policy is usable only where no diagnostic is an
-// error. The bodies of rules are kept undecoded.
+// Decode reads a policy block: every mistake is reported at once, in the order
+// of the text, all missing limits in one diagnostic. The policy is usable only
+// where no diagnostic is an error. The conditions of rules are kept as text.
 func Decode(body hcl.Body, ctx *hcl.EvalContext, rng hcl.Range) (*Policy, hcl.Diagnostics) {
 	p := &Policy{Mode: Approve, OnStop: Report, Range: rng, ranges: map[string]hcl.Range{}}
 	content, diags := body.Content(schema())
@@ -34,7 +35,17 @@ func Decode(body hcl.Body, ctx *hcl.EvalContext, rng hcl.Range) (*Policy, hcl.Di
 		d.report(hcl.DiagWarning, *p.where("max_rounds"), "Many rounds",
 			fmt.Sprintf("A goal that is not reached after %d rounds is probably mis-specified: more rounds mostly cost time and money. Consider max_rounds = %d or less.", manyRounds, manyRounds))
 	}
+	// HCL gives those of one body in any order.
+	slices.SortStableFunc(d.diags, func(a, b *hcl.Diagnostic) int { return cmp.Compare(offset(a), offset(b)) })
 	return p, d.diags
+}
+
+// offset is where a diagnostic's place begins, 0 where it has none.
+func offset(d *hcl.Diagnostic) int {
+	if d.Subject == nil {
+		return 0
+	}
+	return d.Subject.Start.Byte
 }
 
 func schema() *hcl.BodySchema {
@@ -125,7 +136,7 @@ func (d *decoder) blocks(blocks hcl.Blocks) {
 			d.report(hcl.DiagError, b.DefRange, "Duplicate rule", fmt.Sprintf("There is already a rule %q; each needs a name of its own, by which a denial cites it.", b.Labels[0]))
 		case b.Type == "rule":
 			names[b.Labels[0]] = true
-			d.p.Rules = append(d.p.Rules, Rule{b.Labels[0], b.Body, b.DefRange})
+			d.rule(b)
 		case search != nil:
 			d.report(hcl.DiagError, b.DefRange, "Duplicate search block", fmt.Sprintf("The search is already limited on line %d; write one block.", search.DefRange.Start.Line))
 		default:
@@ -159,7 +170,7 @@ func (d *decoder) word(name string, words []string, set func(string)) {
 	}
 	w := hcl.ExprAsKeyword(attr.Expr)
 	rng := attr.Expr.Range()
-	d.p.ranges[name] = attr.Range
+	d.p.ranges[d.prefix+name] = attr.Range
 	if w == "" {
 		v, _, ok := d.value(name, cty.String)
 		if !ok {

@@ -122,6 +122,7 @@ const full = `policy {
   rule "freeze" {
     effect = deny
     when   = "true"
+    reason = "no changes today"
   }
 }
 `
@@ -142,8 +143,13 @@ func TestDecodeEverything(t *testing.T) {
 		Search: Search{AtMost(1000000), AtMost(int64(512 << 20)), AtMost(30 * time.Second)},
 	}
 	got := *p
-	if len(got.Rules) != 1 || got.Rules[0].Name != "freeze" || got.Rules[0].Range.Start.Line != 27 || got.Rules[0].Body == nil {
-		t.Errorf("rules %+v", got.Rules)
+	if len(got.Rules) != 1 || got.Rules[0].Range.Start.Line != 27 || got.Rules[0].Body == nil {
+		t.Fatalf("rules %+v", got.Rules)
+	}
+	r := got.Rules[0]
+	r.Range, r.Body = hcl.Range{}, nil
+	if want := (Rule{Name: "freeze", Effect: EffectDeny, When: "true", Reason: "no changes today"}); r != want {
+		t.Errorf("rule %+v, want %+v", r, want)
 	}
 	got.Rules, got.Range, got.ranges = nil, hcl.Range{}, nil
 	if !reflect.DeepEqual(&got, want) {

@@ -90,11 +90,24 @@ type Search struct {
 	Timeout   Limit[time.Duration]
 }
 
-// Rule is a rule block, its body undecoded.
+// RuleEffect is what a rule answers where its condition holds.
+type RuleEffect string
+
+// The effects of rules.
+const (
+	EffectAllow RuleEffect = "allow"
+	EffectDeny  RuleEffect = "deny"
+	EffectAsk   RuleEffect = "approve" // a person is asked
+)
+
+// Rule is a rule block.
 type Rule struct {
-	Name  string
-	Body  hcl.Body
-	Range hcl.Range
+	Name   string
+	Effect RuleEffect
+	When   string // a condition, not read yet; empty where the rule always applies
+	Reason string // told with a denial and with a question
+	Body   hcl.Body
+	Range  hcl.Range
 }
 
 // Wait returns how long a run waits for somebody else's lease, and false where

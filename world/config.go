@@ -22,7 +22,11 @@ type Config struct {
 	Eval    *hcl.EvalContext // var.*, local.* and functions; nil: none
 	Observe map[*model.Fluent]Block
 	Run     map[*model.Action]Block
-	Timeout map[*model.Action]time.Duration // one minute where not given
+	// Providers are the connection settings by kind.
+	Providers map[string]Block
+	// Discover is checked and not carried out yet.
+	Discover map[*model.Type]Block
+	Timeout  map[*model.Action]time.Duration // one minute where not given
 }
 
 // World observes fluents and carries out actions. It is safe for concurrent
@@ -30,32 +34,40 @@ type Config struct {
 type World struct {
 	folder    string
 	eval      *hcl.EvalContext
+	model     *model.Model
 	timeout   map[*model.Action]time.Duration
 	observers map[*model.Fluent]*observer
 	actions   map[*model.Action]*action
 	asking    *http.Client // observes and raises fences
 	acting    *http.Client // acts: every request on a connection of its own
+	provider  *promServer  // nil: the model names no Prometheus
+	servers   []*promServer
+	leases    Leases // nil: none can be asked for
 }
 
 // action is a compiled run block.
 type action struct {
 	act   actuator
-	fence *fence // nil: the actuator keeps none
+	fence *fence // nil: there is no fence block
+	own   bool   // the actuator keeps a fence all the same
 }
 
-// Compile checks every observe and run body and makes them ready for use. The
+// Compile checks every observe, run and discover body and makes them ready for use. The
 // diagnostics name every mistake at once; the world is never nil, and blocks
 // with mistakes are left out of it. A kind that this version does not serve is
 // a warning: the model can still be checked, validated and planned offline.
 func Compile(m *model.Model, c Config) (*World, hcl.Diagnostics) {
 	w := &World{
-		folder: c.Folder, eval: withFunctions(c.Eval), timeout: c.Timeout,
+		folder: c.Folder, eval: withFunctions(c.Eval), model: m, timeout: c.Timeout,
 		observers: map[*model.Fluent]*observer{}, actions: map[*model.Action]*action{},
 	}
 	if abs, err := filepath.Abs(c.Folder); err == nil {
 		w.folder = abs
 	}
 	w.asking, w.acting = newClients()
+	if b, ok := c.Providers["prometheus"]; ok {
+		w.useProvider(b)
+	}
 	var diags hcl.Diagnostics
 	for _, f := range m.Fluents {
 		if b, ok := c.Observe[f]; ok && f.Derived == nil {
@@ -63,6 +75,7 @@ func Compile(m *model.Model, c Config) (*World, hcl.Diagnostics) {
 			diags = append(diags, d...)
 			if o != nil {
 				w.observers[f] = o
+				diags = append(diags, w.untold(m, o, b.Range)...)
 			}
 		}
 	}
@@ -73,6 +86,11 @@ func Compile(m *model.Model, c Config) (*World, hcl.Diagnostics) {
 			if r != nil {
 				w.actions[a] = r
 			}
+		}
+	}
+	for _, t := range m.Types {
+		if b, ok := c.Discover[t]; ok {
+			diags = append(diags, w.checkDiscover(t, b)...)
 		}
 	}
 	sortByPlace(diags)
@@ -96,12 +114,18 @@ func place(d *hcl.Diagnostic) hcl.Range {
 }
 
 func (w *World) compileObserve(f *model.Fluent, b Block) (*observer, hcl.Diagnostics) {
-	k, diags := findKind("observe", b, func(k kind) bool { return k.observe != nil })
+	k, diags := findKind("observe", b)
 	if k == nil {
 		return nil, diags
 	}
 	d := w.newDecoder(fmt.Sprintf("observe %q of fluent %q", b.Kind, f.Name), f.Params)
-	d.open(b, observeAttributes(k.attributes), nil)
+	d.open(b, k.attributes, nil)
+	if k.observe == nil {
+		k.checkObserve(d, f)
+		d.readings(f, *k)
+		d.notServed("observe", b)
+		return nil, d.diags
+	}
 	o := decodeObserver(d, f, *k)
 	if d.diags.HasErrors() {
 		return nil, d.diags
@@ -110,13 +134,24 @@ func (w *World) compileObserve(f *model.Fluent, b Block) (*observer, hcl.Diagnos
 }
 
 func (w *World) compileRun(a *model.Action, b Block) (*action, hcl.Diagnostics) {
-	k, diags := findKind("run", b, func(k kind) bool { return k.run != nil })
+	k, diags := findKind("run", b)
 	if k == nil {
 		return nil, diags
 	}
 	d := w.newDecoder(fmt.Sprintf("run %q of action %q", b.Kind, a.Name), a.Params)
-	d.open(b, k.runAttributes, []hcl.BlockHeaderSchema{{Type: "fence"}})
-	r := &action{act: k.run(d)}
+	if k.run == nil {
+		d.open(b, k.runAttributes, nil)
+		k.checkRun(d)
+		d.notServed("run", b)
+		return nil, d.diags
+	}
+	d.locks = a.Locks
+	var blocks []hcl.BlockHeaderSchema
+	if k.fence != nil {
+		blocks = append(blocks, hcl.BlockHeaderSchema{Type: "fence"})
+	}
+	d.open(b, k.runAttributes, blocks)
+	r := &action{act: k.run(d), own: k.fenced}
 	r.fence = decodeFence(d, *k)
 	if d.diags.HasErrors() {
 		return nil, d.diags
@@ -135,7 +170,7 @@ func (w *World) Acts(a *model.Action) bool { return w.actions[a] != nil }
 // world cannot carry out is not fenced.
 func (w *World) Fenced(a *model.Action) bool {
 	r := w.actions[a]
-	return r != nil && r.fence != nil
+	return r != nil && (r.fence != nil || r.own)
 }
 
 // Timeout is the longest that [World.Act] lets the action run.
@@ -150,5 +185,8 @@ func (w *World) Timeout(a *model.Action) time.Duration {
 func (w *World) Close() error {
 	w.asking.CloseIdleConnections()
 	w.acting.CloseIdleConnections()
+	for _, s := range w.servers {
+		s.close()
+	}
 	return nil
 }

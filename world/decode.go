@@ -3,6 +3,7 @@ package world
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -19,6 +20,7 @@ type decoder struct {
 	w      *World
 	what   string // observe "http" of fluent "in_lb"
 	params []model.Param
+	locks  []string // of the action
 	scope  *hcl.EvalContext
 	rng    hcl.Range
 	attrs  hcl.Attributes
@@ -92,6 +94,29 @@ func (d *decoder) known(name string, want cty.Type) (v cty.Value, ok bool) {
 	return v, v.IsWhollyKnown()
 }
 
+// fixed evaluates an attribute that must not depend on parameters; ok where it
+// is given and right.
+func (d *decoder) fixed(name string, want cty.Type) (v cty.Value, ok bool) {
+	before := len(d.diags)
+	v, ok = d.known(name, want)
+	if !ok && d.has(name) && len(d.diags) == before {
+		d.errorf(d.attrs[name].Expr.Range(), "Unsuitable value", "The %s of %s must not depend on parameters.", name, d.what)
+	}
+	return v, ok
+}
+
+// word returns one of a few words, "" where it is not given.
+func (d *decoder) word(name string, of ...string) string {
+	v, ok := d.fixed(name, cty.String)
+	if !ok {
+		return ""
+	}
+	if !slices.Contains(of, v.AsString()) {
+		d.errorf(d.attrs[name].Expr.Range(), "Unsuitable value", "The %s of %s is one of %s, not %q.%s", name, d.what, strings.Join(of, ", "), v.AsString(), didYouMean(v.AsString(), of))
+	}
+	return v.AsString()
+}
+
 func hasNull(collection cty.Value) bool {
 	if !collection.IsKnown() {
 		return false
@@ -142,12 +167,8 @@ func (d *decoder) duration(name string, def time.Duration) time.Duration {
 	if !d.has(name) {
 		return def
 	}
-	before := len(d.diags)
-	v, ok := d.known(name, cty.String)
+	v, ok := d.fixed(name, cty.String)
 	if !ok {
-		if len(d.diags) == before {
-			d.errorf(d.attrs[name].Expr.Range(), "Unsuitable value", "The %s of %s must not depend on parameters.", name, d.what)
-		}
 		return def
 	}
 	t, err := time.ParseDuration(v.AsString())
@@ -165,12 +186,8 @@ func (d *decoder) codes(name string, lo, hi int, def []int) []int {
 	if a == nil {
 		return def
 	}
-	before := len(d.diags)
-	v, ok := d.known(name, cty.DynamicPseudoType)
+	v, ok := d.fixed(name, cty.DynamicPseudoType)
 	if !ok {
-		if len(d.diags) == before {
-			d.errorf(a.Expr.Range(), "Unsuitable value", "The %s of %s must not depend on parameters.", name, d.what)
-		}
 		return def
 	}
 	if v.Type() == cty.Number {

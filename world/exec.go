@@ -20,9 +20,10 @@ import (
 // text otherwise) and exit_code. A program that fails has not answered, unless
 // an expression looks at the exit code.
 func execKind() kind {
+	question := []hcl.AttributeSchema{{Name: "command", Required: true}, {Name: "env"}, {Name: "dir"}, {Name: "timeout"}}
 	return kind{
 		name:       "exec",
-		attributes: []hcl.AttributeSchema{{Name: "command", Required: true}, {Name: "env"}, {Name: "dir"}, {Name: "timeout"}},
+		attributes: listAttributes(question),
 		observe:    func(d *decoder) asker { return decodeExecObserve(d) },
 		answers:    types.Map{"stdout": types.String, "body": types.Any, "exit_code": types.Int},
 		verdict:    "exit_code",
@@ -33,7 +34,9 @@ func execKind() kind {
 		fenceAttributes: []hcl.AttributeSchema{
 			{Name: "command", Required: true}, {Name: "env"}, {Name: "dir"}, {Name: "reject", Required: true}, {Name: "timeout"},
 		},
-		fence: func(d *decoder) raiser { return decodeExecFence(d) },
+		fence:              func(d *decoder) raiser { return decodeExecFence(d) },
+		discoverAttributes: question,
+		checkDiscover:      func(d *decoder) { decodeExecObserve(d) },
 	}
 }
 

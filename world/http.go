@@ -22,9 +22,10 @@ import (
 // endpoint may say DOWN with a 503; a list is only read from a success, unless
 // its expressions look at the status.
 func httpKind() kind {
+	question := []hcl.AttributeSchema{{Name: "url", Required: true}, {Name: "method"}, {Name: "headers"}, {Name: "timeout"}}
 	return kind{
 		name:       "http",
-		attributes: []hcl.AttributeSchema{{Name: "url", Required: true}, {Name: "method"}, {Name: "headers"}, {Name: "timeout"}},
+		attributes: listAttributes(question),
 		observe:    func(d *decoder) asker { return decodeHTTPObserve(d) },
 		answers: types.Map{
 			"status": types.Int, "headers": types.TypeOf(map[string]any{}), "body": types.Any, "text": types.String,
@@ -38,7 +39,9 @@ func httpKind() kind {
 		fenceAttributes: []hcl.AttributeSchema{
 			{Name: "url", Required: true}, {Name: "headers"}, {Name: "reject", Required: true}, {Name: "timeout"},
 		},
-		fence: func(d *decoder) raiser { return decodeHTTPFence(d) },
+		fence:              func(d *decoder) raiser { return decodeHTTPFence(d) },
+		discoverAttributes: question,
+		checkDiscover:      func(d *decoder) { decodeHTTPObserve(d) },
 	}
 }
 

@@ -33,20 +33,21 @@ const (
 // one, Go's transport sends a request that has an Idempotency-Key a second time
 // when the connection breaks, and an action must not be done twice unseen.
 func newClients() (asking, acting *http.Client) {
-	transport := func() *http.Transport {
-		return &http.Transport{
-			Proxy:                  http.ProxyFromEnvironment,
-			DialContext:            (&net.Dialer{KeepAlive: 15 * time.Second}).DialContext,
-			MaxIdleConnsPerHost:    idleConnections,
-			IdleConnTimeout:        30 * time.Second,
-			TLSHandshakeTimeout:    10 * time.Second,
-			MaxResponseHeaderBytes: maxHeaderBytes,
-		}
-	}
-	once := transport()
+	once := newTransport()
 	once.DisableKeepAlives = true
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &http.Client{Transport: transport(), CheckRedirect: sameHost}, &http.Client{Transport: once, CheckRedirect: stay}
+	return &http.Client{Transport: newTransport(), CheckRedirect: sameHost}, &http.Client{Transport: once, CheckRedirect: stay}
+}
+
+func newTransport() *http.Transport {
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{KeepAlive: 15 * time.Second}).DialContext,
+		MaxIdleConnsPerHost:    idleConnections,
+		IdleConnTimeout:        30 * time.Second,
+		TLSHandshakeTimeout:    10 * time.Second,
+		MaxResponseHeaderBytes: maxHeaderBytes,
+	}
 }
 
 // sameHost follows a redirect that stays with the same server, which may see

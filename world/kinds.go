@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/expr-lang/expr/types"
 	"github.com/hashicorp/hcl/v2"
@@ -16,8 +18,8 @@ import (
 // line in kinds.
 type kind struct {
 	name string
-	// Observing: the body's attributes beside those of every observe block,
-	// how it is decoded, and the names that an answer offers to `value`.
+	// Observing: the body's attributes, how it is decoded, and the names that
+	// an answer offers to `value`.
 	attributes []hcl.AttributeSchema
 	observe    func(*decoder) asker
 	answers    types.Map
@@ -27,12 +29,23 @@ type kind struct {
 	verdict string
 	// judged: outside of lists, a failed answer may be judged by its content.
 	judged bool
+	// series: an answer is many series, each about one instance. Nil for the
+	// kinds whose answer is about one object or has a list.
+	series func(*decoder, *model.Fluent) *series
 
 	runAttributes []hcl.AttributeSchema
 	run           func(*decoder) actuator
 
 	fenceAttributes []hcl.AttributeSchema
 	fence           func(*decoder) raiser
+	fenced          bool // by itself, without a fence block
+
+	// What is checked and not carried out yet: observe and run bodies of a
+	// kind that is not served, and discover bodies of any.
+	checkObserve       func(*decoder, *model.Fluent)
+	checkRun           func(*decoder)
+	discoverAttributes []hcl.AttributeSchema // beside those of every discover block
+	checkDiscover      func(*decoder)
 }
 
 // asker evaluates an observe body to a query, for one ground fluent.
@@ -71,38 +84,66 @@ type target interface {
 
 func kinds() map[string]kind {
 	return map[string]kind{
-		"exec": execKind(),
-		"http": httpKind(),
+		"exec":       execKind(),
+		"http":       httpKind(),
+		"lease":      leaseKind(),
+		"prometheus": prometheusKind(),
 	}
 }
 
-// planned kinds are part of the language and not served by this version.
-var planned = map[string][]string{
-	"observe": {"prometheus", "lease"},
-	"run":     {"lease"},
+// capable tells whether the kind has blocks of a sort, and whether what they
+// say is carried out or only checked.
+func (k *kind) capable(block string) (has, served bool) {
+	switch block {
+	case "observe":
+		return k.observe != nil || k.checkObserve != nil, k.observe != nil
+	case "run":
+		return k.run != nil || k.checkRun != nil, k.run != nil
+	default:
+		return k.checkDiscover != nil, false
+	}
 }
 
 // findKind returns the kind of a block, or why there is none.
-func findKind(block string, b Block, serves func(kind) bool) (*kind, hcl.Diagnostics) {
+func findKind(block string, b Block) (*kind, hcl.Diagnostics) {
 	all := kinds()
-	if k, ok := all[b.Kind]; ok && serves(k) {
-		return &k, nil
+	var names, quoted []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		k := all[name]
+		if has, _ := k.capable(block); !has {
+			continue
+		}
+		if name == b.Kind {
+			return &k, nil
+		}
+		names = append(names, name)
+		quoted = append(quoted, strconv.Quote(name))
 	}
-	if slices.Contains(planned[block], b.Kind) {
-		return nil, hcl.Diagnostics{{
-			Severity: hcl.DiagWarning, Subject: b.Range.Ptr(),
-			Summary: "Kind not served",
-			Detail:  fmt.Sprintf("The kind %q of this %s block is not served by this version, so that the model can be checked and planned, but not run.", b.Kind, block),
-		}}
-	}
-	names := slices.Sorted(maps.Keys(all))
 	detail := fmt.Sprintf("There is no kind %q of %s blocks.", b.Kind, block)
-	if near := model.Nearest(b.Kind, append(names, planned[block]...)); near != "" {
-		detail += fmt.Sprintf(" Did you mean %q?", near)
+	if near := didYouMean(b.Kind, names); near != "" {
+		detail += near
 	} else {
-		detail += fmt.Sprintf(" This version serves %q and %q.", names[0], names[1])
+		detail += fmt.Sprintf(" There is %s and %s.", strings.Join(quoted[:len(quoted)-1], ", "), quoted[len(quoted)-1])
 	}
 	return nil, hcl.Diagnostics{{
 		Severity: hcl.DiagError, Subject: b.Range.Ptr(), Summary: fmt.Sprintf("Unknown kind %q", b.Kind), Detail: detail,
 	}}
+}
+
+// didYouMean returns a sentence with the candidate that is most likely meant,
+// or nothing.
+func didYouMean(name string, candidates []string) string {
+	if near := model.Nearest(name, candidates); near != "" {
+		return fmt.Sprintf(" Did you mean %q?", near)
+	}
+	return ""
+}
+
+// notServed warns that a block is of a kind that is only checked.
+func (d *decoder) notServed(block string, b Block) {
+	d.diags = append(d.diags, &hcl.Diagnostic{
+		Severity: hcl.DiagWarning, Subject: b.Range.Ptr(),
+		Summary: "Kind not served",
+		Detail:  fmt.Sprintf("The kind %q of this %s block is not served by this version, so that the model can be checked and planned, but not run.", b.Kind, block),
+	})
 }

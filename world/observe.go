@@ -2,7 +2,6 @@ package world
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"time"
 
@@ -21,10 +20,23 @@ const maxQueries = 16
 // fluent asks for all its instances. Derived fluents, and fluents without an
 // observe block, are not asked and have no reading.
 //
-// A reading is as old as the moment its query was sent. One sampled before
-// notBefore is unknown; a zero notBefore accepts any. What cannot be read is
-// unknown and says why, also when ctx ends.
+// A reading is as old as the moment its query was sent, or as its samples
+// where the source keeps those. One sampled before notBefore, less the max_age
+// of a source that has one, is unknown; where a source keeps samples and its
+// body gives no max_age, the moment of the query counts. A zero notBefore
+// accepts any. What cannot be read is unknown and says why, also when ctx ends.
 func (w *World) Observe(ctx context.Context, u *model.Universe, refs []model.Ref, notBefore time.Time) []Reading {
+	return w.observe(ctx, u, refs, func(o *observer, r Reading) Reading { return o.within(r, notBefore) })
+}
+
+// Confirm is like Observe, but only samples taken after the moment count,
+// whatever max_age says: it tells what an action that ended then has done.
+// What does not tell when it was sampled is unknown.
+func (w *World) Confirm(ctx context.Context, u *model.Universe, refs []model.Ref, after time.Time) []Reading {
+	return w.observe(ctx, u, refs, func(o *observer, r Reading) Reading { return o.later(r, after) })
+}
+
+func (w *World) observe(ctx context.Context, u *model.Universe, refs []model.Ref, check func(*observer, Reading) Reading) []Reading {
 	r := &round{w: w, u: u, asked: map[string]*asked{}, seen: map[*model.Fluent]map[uint64]bool{}}
 	for _, ref := range refs {
 		r.add(ref)
@@ -36,17 +48,9 @@ func (w *World) Observe(ctx context.Context, u *model.Universe, refs []model.Ref
 			out[i] = Reading{Atom: a.atom, Err: "interrupted: " + err.Error(), Source: a.source()}
 			continue
 		}
-		out[i] = stale(r.read(a), notBefore)
+		out[i] = check(a.o, r.read(a))
 	}
 	return out
-}
-
-// stale makes a reading unknown that was sampled before the moment.
-func stale(r Reading, notBefore time.Time) Reading {
-	if r.Value.Known() && !notBefore.IsZero() && r.Sampled.Before(notBefore) {
-		r.Value, r.Err = model.Value{}, fmt.Sprintf("sampled %s too early", notBefore.Sub(r.Sampled).Round(time.Microsecond))
-	}
-	return r
 }
 
 // round is one call of Observe.
@@ -64,6 +68,7 @@ type asked struct {
 	query  query
 	answer answer
 	lists  map[*observer]*list
+	series map[*observer]*seriesIndex
 }
 
 // askedAtom is an atom, and the query that tells of it.
@@ -127,7 +132,7 @@ func (r *round) share(q query) *asked {
 	if same := r.asked[key]; same != nil {
 		return same
 	}
-	n := &asked{query: q, lists: map[*observer]*list{}}
+	n := &asked{query: q, lists: map[*observer]*list{}, series: map[*observer]*seriesIndex{}}
 	r.asked[key] = n
 	r.order = append(r.order, n)
 	return n
@@ -153,6 +158,9 @@ func (r *round) read(a askedAtom) Reading {
 	}
 	ans := &a.asked.answer
 	got := Reading{Atom: a.atom, Sampled: ans.sampled, Source: a.source()}
+	if a.o.series != nil {
+		return redactReading(a.o.readSeries(r.u, a.g, got, ans, r.seriesOf(a)), ans.redact)
+	}
 	if a.o.items == nil {
 		if ans.env != nil {
 			withNames := *ans
@@ -170,6 +178,16 @@ func (r *round) read(a askedAtom) Reading {
 		a.asked.lists[a.o] = l
 	}
 	return redactReading(a.o.readItem(r.u, a.g, got, ans, l), ans.redact)
+}
+
+// seriesOf returns the answer's series by instance, nil where there is no answer.
+func (r *round) seriesOf(a askedAtom) *seriesIndex {
+	x := a.asked.series[a.o]
+	if x == nil && a.asked.answer.series != nil {
+		x = a.o.indexSeries(r.u, a.asked.answer.series)
+		a.asked.series[a.o] = x
+	}
+	return x
 }
 
 func redactReading(r Reading, secrets []string) Reading {

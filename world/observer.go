@@ -24,10 +24,12 @@ type observer struct {
 	items  *program   // nil: the answer is about one object
 	object []*program // gives each parameter's object, of an item
 	absent hcl.Expression
+	series *series // nil: an answer is not many series
 }
 
-// observeAttributes adds the attributes of every observe block to a kind's.
-func observeAttributes(of []hcl.AttributeSchema) []hcl.AttributeSchema {
+// listAttributes adds to the attributes of a question those that make values
+// of its answer, be it about one object or a list.
+func listAttributes(of []hcl.AttributeSchema) []hcl.AttributeSchema {
 	return append([]hcl.AttributeSchema{
 		{Name: "value", Required: true}, {Name: "items"}, {Name: "object"}, {Name: "absent"},
 	}, of...)
@@ -38,13 +40,11 @@ func decodeObserver(d *decoder, f *model.Fluent, k kind) *observer {
 	o.asker = k.observe(d)
 	used := dependsOn(f.Params, o.asker.expressions())
 	o.shared = len(used) == 0
-	o.absent = d.absent(f)
-	list := d.has("items")
-	o.value = d.program("value", k.answers, f.Params, list)
-	if o.value != nil && !fits(f, o.value.typ) {
-		d.errorf(d.attrs["value"].Expr.Range(), "Unsuitable value",
-			"The value of %s is %s, but the fluent wants %s.", d.what, typeWords(o.value.typ), wanted(f))
+	o.value, o.absent = d.readings(f, k)
+	if k.series != nil {
+		o.series = k.series(d, f)
 	}
+	list := d.has("items")
 	switch {
 	case list != d.has("object"):
 		d.errorf(d.rng, "Incomplete list", "The %s needs both items, the list in the answer, and object, which names an item's object; or neither.", d.what)
@@ -58,6 +58,17 @@ func decodeObserver(d *decoder, f *model.Fluent, k kind) *observer {
 		}
 	}
 	return o
+}
+
+// readings checks `value` and `absent`, which say what the fluent's value is.
+func (d *decoder) readings(f *model.Fluent, k kind) (*program, hcl.Expression) {
+	absent := d.absent(f)
+	value := d.program("value", k.answers, f.Params, d.has("items"))
+	if value != nil && !fits(f, value.typ) {
+		d.errorf(d.attrs["value"].Expr.Range(), "Unsuitable value",
+			"The value of %s is %s, but the fluent wants %s.", d.what, typeWords(value.typ), wanted(f))
+	}
+	return value, absent
 }
 
 // program compiles the expression in an attribute. The parameters it may look
@@ -184,6 +195,7 @@ type answer struct {
 	absent  bool   // …and that is what `absent` speaks of
 	failed  string // the answer says of itself that it failed: HTTP 503
 	redact  []string
+	series  *seriesAnswer // of the kinds that answer so, nil where there is no answer
 }
 
 // judge tells why the answer cannot be evaluated, "" where it can.

@@ -66,7 +66,7 @@ func (w *World) keepers(u *model.Universe, resources []string) ([]*keeper, error
 	for _, text := range resources {
 		r := parseResource(u, text)
 		for _, a := range u.Actions {
-			if !w.Fenced(a) {
+			if c := w.actions[a]; c == nil || c.fence == nil {
 				continue
 			}
 			if err := k.add(a, r); err != nil {

@@ -56,7 +56,7 @@ func (t *trace) turn(...any) any {
 
 // note says what was read, for a person.
 func (t *trace) note(p *program, env map[string]any) string {
-	for _, name := range []string{"status", "exit_code", "stdout", "text"} {
+	for _, name := range []string{"status", "exit_code", "value", "stdout", "text"} {
 		if v, ok := env[name]; ok && p.names[name] && len(t.read) < 4 {
 			if s := scalar(v); s != "" {
 				t.add(name + " = " + s)

@@ -30,8 +30,8 @@ type Block struct {
 
 // Source names where a value came from.
 type Source struct {
-	Kind  string // http, exec, …
-	Query string // a URL, a command line
+	Kind  string // http, prometheus, exec, …
+	Query string // a URL, a query, a command line
 }
 
 // Reading is one observed value.
@@ -40,6 +40,7 @@ type Reading struct {
 	Value   model.Value // unknown where it could not be read
 	Sampled time.Time   // when the source sampled it; zero where it cannot tell
 	Source  Source
+	TooOld  bool   // it is unknown for its age alone: a later look may find a newer sample
 	Err     string // why the value is unknown, one line
 	Note    string // what the answer said, short: leak = true
 }

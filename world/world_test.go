@@ -97,12 +97,21 @@ func (m *testModel) compileIn(folder, src string) (*World, hcl.Diagnostics) {
 	}
 	c := Config{
 		Folder: folder, Observe: map[*model.Fluent]Block{}, Run: map[*model.Action]Block{}, Timeout: map[*model.Action]time.Duration{},
-		Eval: &hcl.EvalContext{Variables: map[string]cty.Value{"var": cty.ObjectVal(m.vars)}},
+		Discover: map[*model.Type]Block{}, Providers: map[string]Block{},
+		Eval:     &hcl.EvalContext{Variables: map[string]cty.Value{"var": cty.ObjectVal(m.vars)}},
 	}
 	for _, b := range f.Body.(*hclsyntax.Body).Blocks {
+		if b.Type == "provider" {
+			c.Providers[b.Labels[0]] = Block{Kind: b.Labels[0], Body: b.Body, Range: b.DefRange()}
+			continue
+		}
 		inner := b.Body.Blocks[0]
 		block := Block{Kind: inner.Labels[0], Body: inner.Body, Range: inner.DefRange()}
-		if b.Type == "fluent" {
+		switch b.Type {
+		case "type":
+			c.Discover[m.Type(b.Labels[0])] = block
+			continue
+		case "fluent":
 			c.Observe[m.Fluent(b.Labels[0])] = block
 			continue
 		}

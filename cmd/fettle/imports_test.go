@@ -26,6 +26,7 @@ var allowed = map[string][]string{
 	"journal":        {"lease/etcd"},
 	"world":          {"model", "lease"},
 	"executor":       {"model", "policy", "validator", "planner", "planner/search", "lease", "journal", "world"},
+	"server":         {"model", "policy", "validator", "planner", "planner/search", "lease", "journal", "world", "executor"},
 }
 
 // noIO lists what a package that does no I/O may not reach.

@@ -23,6 +23,10 @@ func (r *renderer) skipped(e executor.Skipped, _ time.Time) {
 }
 
 func (r *renderer) waiting(e executor.Waiting, _ time.Time) {
+	if e.Step == 0 { // Not for a step: for what bears on the goal.
+		r.line("  %s  %s", r.p.warn("waiting"), plain(e.Busy))
+		return
+	}
 	r.step(e.Step, e.Action, r.p.warn("waiting"))
 	r.detail("%s", plain(e.Busy))
 }

@@ -24,6 +24,7 @@ import (
 type runFlags struct {
 	goal, plan, format string
 	approve, step      bool
+	metrics            metricsFlags
 }
 
 func newRunCommand(a *app) *cobra.Command {
@@ -34,12 +35,18 @@ func newRunCommand(a *app) *cobra.Command {
 		Long: "Observes the world, plans towards the goal, shows the plan and asks, carries it out step by step under\n" +
 			"fenced leases, compares what it sees with what each step promised, and plans again from there when they differ,\n" +
 			"all within the limits of the model's policy.\n\n" +
+			"With --metrics the run's metrics, read from its journal, are served to Prometheus while it lasts: the endpoint ends\n" +
+			"with the run, and when to scrape last is for the scraper to see to; --metrics-linger gives it time.\n\n" +
 			"Exit status: 0 the goal is reached, 1 it failed or has no policy, 2 the model has errors, 3 it stopped within its\n" +
 			"limits without the goal (a person is needed), 4 it waits for an approval or for others.",
-		Example: "  fettle run examples/fleet\n  fettle run --goal healthy --approve --state-dir /var/lib/fettle examples/fleet",
+		Example: "  fettle run examples/fleet\n  fettle run --goal healthy --approve --state-dir /var/lib/fettle examples/fleet\n" +
+			"  fettle run --metrics 127.0.0.1:9100 --metrics-linger 30s examples/fleet",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("-o", f.format, "text", "json", "jsonl"); err != nil {
+				return err
+			}
+			if err := f.metrics.check(); err != nil {
 				return err
 			}
 			return a.run(cmd.Context(), modelPath(args), f)
@@ -51,6 +58,7 @@ func newRunCommand(a *app) *cobra.Command {
 	fl.BoolVar(&f.approve, "approve", false, "answer yes beforehand to every plan of this run")
 	fl.BoolVar(&f.step, "step", false, "ask before each step too")
 	fl.StringVarP(&f.format, "output", "o", "text", "text, json (the end alone) or jsonl (every event)")
+	f.metrics.add(fl)
 	a.stateDirFlag(cmd)
 	return cmd
 }
@@ -76,6 +84,11 @@ func (a *app) run(ctx context.Context, path string, f runFlags) error {
 	if err != nil {
 		return err
 	}
+	m, err := a.serveMetrics(f.metrics)
+	if err != nil {
+		return err
+	}
+	defer m.close(ctx, a) // After the store is closed: lingering holds nothing up.
 	s, err := a.openStore(ctx, l.Loaded)
 	if err != nil {
 		return err
@@ -83,7 +96,7 @@ func (a *app) run(ctx context.Context, path string, f runFlags) error {
 	defer s.Close()
 	return a.drive(ctx, l, s, f, executor.Config{
 		Universe: u, Goal: goal, GoalArgs: args, GoalName: name, Scope: l.Scope, ModelHash: l.Hash, Version: version(),
-		Policy: l.policy, Proposers: proposers, Settings: settings(l), Observer: l.world, Actuator: l.world,
+		Policy: l.policy, Proposers: proposers, Settings: settings(l), Observer: l.world, Actuator: l.world, OnEvent: m.event,
 	})
 }
 
@@ -103,7 +116,7 @@ func (a *app) drive(ctx context.Context, l *loaded, s *store, f runFlags, c exec
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { a.secondSignal(hard, cancel) })()
 	show := newRenderer(a.out, j.ID())
-	c.OnEvent = a.onEvent(f.format, show)
+	c.OnEvent = inOrder(c.OnEvent, a.onEvent(f.format, show))
 	c.Ask, c.AskSteps = a.asker(ctx, f, show), f.step
 	end, err := executor.Run(hard, c)
 	if err != nil {

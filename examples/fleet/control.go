@@ -45,6 +45,7 @@ func (c *control) handler() http.Handler {
 	mux.HandleFunc("GET /lock", c.logged(accesslog.Observe, func(*http.Request, *accesslog.Entry) answer {
 		return answer{http.StatusOK, c.fleet.lock.look()}
 	}))
+	mux.HandleFunc("GET /metrics", c.serveMetrics)
 	mux.HandleFunc("GET /stats", c.logged(accesslog.Observe, c.getStats))
 	mux.HandleFunc("POST /fence", c.logged(accesslog.Raise, c.raise))
 	mux.HandleFunc("POST /services/{name}/drain", c.acting(c.onService(c.fleet.drain)))

@@ -107,15 +107,13 @@ func (a *app) serveHealth(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, status, h)
 }
 
-// serveMetrics writes the Prometheus text format by hand: four lines do not
+// serveMetrics writes the Prometheus text format by hand: a few lines do not
 // call for a client library.
 func (a *app) serveMetrics(w http.ResponseWriter, _ *http.Request) {
-	leaking := 0
-	if a.leaking.Load() {
-		leaking = 1
-	}
+	leaking := gauge(a.leaking.Load())
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4")
 	fmt.Fprintf(w, "# TYPE service_requests_total counter\nservice_requests_total{service=%q} %d\n", a.name, a.requests.Load())
+	fmt.Fprintf(w, "# TYPE service_up gauge\nservice_up{service=%q} %d\n", a.name, gauge(!time.Now().Before(a.readyAt)))
 	fmt.Fprintf(w, "# TYPE service_leaking gauge\nservice_leaking{service=%q} %d\n", a.name, leaking)
 	fmt.Fprintf(w, "# TYPE service_info gauge\nservice_info{service=%q,version=%q} 1\n", a.name, a.version.Load())
 	fmt.Fprintf(w, "# TYPE process_resident_memory_bytes gauge\nprocess_resident_memory_bytes{service=%q} %d\n", a.name, residentBytes())

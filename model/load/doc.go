@@ -12,5 +12,6 @@
 // refuses: whatever reads a clock, draws a random number or depends on the
 // order of a map; unknown blocks, attributes and names; names that shadow each
 // other. The bodies of observe, run, discover and policy blocks are kept
-// undecoded for the packages that serve them.
+// undecoded for the packages that serve them; those of providers, planners,
+// critics, triggers, notifications and tests are kept too, but checked here.
 package load

@@ -56,9 +56,17 @@ func (ld *loader) envFunc() function.Function {
 			if len(args) > 1 {
 				return args[1], nil
 			}
-			return cty.NilVal, fmt.Errorf("the environment variable %s is not set; a second argument is used as its default", args[0].AsString())
+			return cty.NilVal, &unsetError{args[0].AsString()}
 		},
 	})
+}
+
+// unsetError tells that env() was asked for a variable that is not set.
+type unsetError struct{ name string }
+
+// Error says how to do without.
+func (e *unsetError) Error() string {
+	return fmt.Sprintf("the environment variable %s is not set; a second argument is used as its default", e.name)
 }
 
 // maxInclude is the size in bytes above which file() refuses a file.

@@ -57,6 +57,7 @@ func (ld *loader) goal(b *hcl.Block) {
 	}
 	if attr := attrs["severity"]; attr != nil {
 		g.Severity = s.number(attr.Expr, "severity")
+		ld.l.severities = append(ld.l.severities, attr.Range)
 	}
 	g.Actions = ld.goalActions(attrs["actions"])
 	if !ok || !complete(g.Params) || attrs["condition"] == nil {

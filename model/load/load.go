@@ -38,6 +38,8 @@ type Loaded struct {
 	Etcd      *Etcd           // nil: embedded
 	Sensitive map[string]bool // names of variables whose values are redacted
 	Secrets   []string        // the values of sensitive variables, as text
+
+	severities []hcl.Range // of the goals that give one
 }
 
 // Block is a block whose body is decoded elsewhere. Kind is its first label,
@@ -122,6 +124,7 @@ func (ld *loader) build() {
 	ld.invariants()
 	ld.goals()
 	ld.states()
+	ld.foreign()
 	ld.m.Link()
 	ld.l.Hash = ld.hash()
 }

@@ -130,11 +130,15 @@ invariant "i" {
   strict    = true
 }
 planner "search" "main" {}
-planner "openai" "other" {}
-critic "openai" {}
-trigger "schedule" "nightly" {}
-notify "exec" "pager" {}
-provider "prometheus" {}
+planner "openai" "other" { model = "m" }
+critic "openai" { model = "n" }
+trigger "schedule" "nightly" {
+  goal   = "g"
+  params = { s = "api", w = "now" }
+  cron   = "0 3 * * *"
+}
+notify "exec" "pager" { command = ["./page"] }
+provider "prometheus" { address = local.b }
 etcd {
   endpoints = ["http://127.0.0.1:2379"]
   ca_file   = "ca.pem"
@@ -184,12 +188,41 @@ func TestWhatIsNotCarriedOutIsTold(t *testing.T) {
 	for _, d := range l.Unobeyed() {
 		got = append(got, fmt.Sprintf("%d %s", d.Subject.Start.Line, strings.TrimSuffix(d.Summary, " is not carried out by this version")))
 	}
-	want := []string{"14 Discovery", "43 Retrying", `61 A planner of the kind "openai"`, "62 A critic"}
+	want := []string{"14 Discovery", "43 Retrying", "52 severity", `61 A planner of the kind "openai"`, "62 A critic"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if d := l.Unsourced(); len(d) != 0 {
 		t.Errorf("%v has sources", d)
+	}
+}
+
+func TestAKeyThatTheEnvironmentLacksIsNoMistake(t *testing.T) {
+	const text = "planner \"openai\" \"p\" {\n  model   = \"m\"\n  api_key = %s\n}\n"
+	for key, fine := range map[string]bool{
+		`env("KEY")`: true, `trimspace(env("KEY"))`: true, `"${env("KEY")}"`: true, `env("KEY", "")`: true,
+		`env(3, [])`: false, `file("absent")`: false, `{}`: false,
+	} {
+		l, diags := fromText(t, fmt.Sprintf(text, key), Options{})
+		if diags.HasErrors() == fine {
+			t.Errorf("api_key = %s: %s", key, told(l, diags))
+		}
+	}
+}
+
+func TestCronIsHeldToItsFields(t *testing.T) {
+	for _, s := range []string{"* * * * *", "0 0 1 1 0", "59 23 31 12 7", "*/15 1-5,7 1-31/2 JAN-dec mon-fri", "0 0 * * sun,Sat"} {
+		if err := cron(s); err != nil {
+			t.Errorf("%q: %v", s, err)
+		}
+	}
+	for _, s := range []string{
+		"", "* * * *", "* * * * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * 32 * *", "* * * 0 *", "* * * 13 *", "* * * * 8",
+		"*/0 * * * *", "*/x * * * *", "*/ * * * *", "1- * * * *", "-1 * * * *", "+1 * * * *", "5-1 * * * *", ", * * * *", "* * * anf *", "jan * * * *",
+	} {
+		if err := cron(s); err == nil {
+			t.Errorf("%q is accepted", s)
+		}
 	}
 }
 
@@ -268,7 +301,10 @@ func TestOtherFilesAreLeftAlone(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"m.fettle.hcl": `fluent "f" {}`, "notes.hcl": "broken {", ".#m.fettle.hcl": "broken {", "README.md": "x",
-		"m.fettletest.hcl": `test "t" { anything = 1 }`,
+		"m.fettletest.hcl": `test "t" {
+  facts = ["f"]
+  expect { unsolvable = true }
+}`,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -12,11 +12,13 @@ var (
 	etcdSchema  = schema("endpoints ca_file cert_file key_file user password prefix")
 )
 
-// The kinds of blocks whose list is closed.
+// The kinds of each block, in the order in which they are named.
 var kinds = map[string][]string{
-	"planner": {"openai", "anthropic", "exec", "replay", "search"},
-	"trigger": {"alertmanager", "schedule"},
-	"notify":  {"http", "exec"},
+	"provider": {"prometheus", "http"},
+	"planner":  {"openai", "anthropic", "exec", "replay", "search"},
+	"critic":   {"openai", "anthropic", "exec"},
+	"trigger":  {"alertmanager", "schedule"},
+	"notify":   {"http", "exec"},
 }
 
 // settings reads the blocks around the action model.

@@ -18,12 +18,21 @@ func (ld *loader) states() {
 			continue
 		}
 		attrs := ld.content(b.Body, stateSchema).Attributes
-		r := stateReader{ld: ld, state: &model.NamedState{Name: b.Labels[0]}, seen: map[string]hcl.Range{}}
-		r.atoms(attrs["facts"], true)
-		r.values(attrs["values"])
-		r.atoms(attrs["unknown"], false)
-		ld.m.States = append(ld.m.States, r.state)
+		ld.m.States = append(ld.m.States, ld.state(b.Labels[0], attrs))
 	}
+}
+
+// state reads facts, values and unknown.
+func (ld *loader) state(name string, attrs hcl.Attributes) *model.NamedState {
+	r := ld.stateReader(name)
+	r.atoms(attrs["facts"], true)
+	r.values(attrs["values"])
+	r.atoms(attrs["unknown"], false)
+	return r.state
+}
+
+func (ld *loader) stateReader(name string) *stateReader {
+	return &stateReader{ld: ld, state: &model.NamedState{Name: name}, seen: map[string]hcl.Range{}}
 }
 
 type stateReader struct {
@@ -31,6 +40,9 @@ type stateReader struct {
 	state *model.NamedState
 	seen  map[string]hcl.Range
 	key   []byte
+	// derived fluents are read as well: what a test expects may follow from
+	// other fluents, what a state gives may not.
+	derived bool
 }
 
 // atoms reads facts = ["in_lb(api)"], or the list of what is unknown.
@@ -88,7 +100,7 @@ func (r *stateReader) values(attr *hcl.Attribute) {
 		return
 	}
 	if t := v.Type(); !t.IsObjectType() && !t.IsMapType() {
-		r.ld.errorAt(attr.Expr.Range(), "Wrong type", `values takes a map, as in { "replicas(api)" = 3 }.`)
+		r.ld.errorAt(attr.Expr.Range(), "Wrong type", `%s takes a map, as in { "replicas(api)" = 3 }.`, attr.Name)
 		return
 	}
 	for it := v.ElementIterator(); it.Next(); {
@@ -138,7 +150,7 @@ func (r *stateReader) atom(text string, rng hcl.Range) (model.Atom, bool) {
 	case d == nil:
 		ld.errorAt(rng, fmt.Sprintf("Unknown fluent %q", name), "There is no fluent %q.%s", name, ld.near(name, ld.declaredNames("fluent")))
 		return model.Atom{}, false
-	case d.derived:
+	case d.derived && !r.derived:
 		ld.errorAt(rng, "Derived fluent in a state", "%s is derived: it follows from other fluents. Give those.", name)
 		return model.Atom{}, false
 	case d.broken:

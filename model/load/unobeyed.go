@@ -47,5 +47,8 @@ func (l *Loaded) Unobeyed() hcl.Diagnostics {
 			not(*a.retryRange, "Retrying", "A failed action would not be tried again within its step. Remove the block to do without.")
 		}
 	}
+	for _, rng := range l.severities {
+		not(rng, "severity", "A step from which there is no way back would not be refused. Remove it to do without.")
+	}
 	return c.sorted()
 }

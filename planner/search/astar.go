@@ -16,8 +16,10 @@ type astar struct {
 	closed    []bool    // by state: expanded with its present cost
 	heap      fheap
 	seq       int64
-	bound     float64 // cost of a plan that is known
-	work      int     // of the heuristic, 0 for as much as the limiter allows
+	init      []uint64
+	goal      func() bool // of the state loaded
+	bound     float64     // cost of a plan that is known
+	work      int         // of the heuristic, 0 for as much as the limiter allows
 	next      []uint64
 	ops       []int32
 	evaluated int
@@ -33,10 +35,11 @@ const (
 	found
 )
 
+// newAstar searches from the start to the goal; both can be changed before run.
 func newAstar(t *task, m *machine, lim *limiter, r *relaxation, gen *generator, bound float64, work int) *astar {
 	return &astar{
 		t: t, m: m, lim: lim, h: newLMCut(r, m), gen: gen, sp: newSpace(t.words, lim),
-		bound: bound, work: work, next: make([]uint64, t.words),
+		init: t.init, goal: func() bool { return m.all(t.goal) }, bound: bound, work: work, next: make([]uint64, t.words),
 	}
 }
 
@@ -46,7 +49,7 @@ func (a *astar) run() ([]int32, outcome) {
 		a.lim.use(-int64(len(a.heap)) * fentryBytes)
 		a.sp.free()
 	}()
-	a.visit(a.t.init, link{parent: -1, op: -1})
+	a.visit(a.init, link{parent: -1, op: -1})
 	for len(a.heap) > 0 {
 		if !a.lim.ok() || a.work > 0 && a.h.x.work >= a.work {
 			return nil, stopped
@@ -60,7 +63,7 @@ func (a *astar) run() ([]int32, outcome) {
 			return nil, exhausted
 		}
 		a.m.load(a.sp.state(e.id))
-		if a.m.all(a.t.goal) {
+		if a.goal() {
 			return a.sp.path(e.id), found
 		}
 		a.expand(e.id, e.g)

@@ -25,6 +25,7 @@ type explorer struct {
 	times []float64 // by rule: how often it is needed, with sum; one where not known
 	none  []int32   // rules without conditions
 	work  int       // rules looked at
+	pause int       // when to ask the limiter next
 }
 
 // open is a rule's progress: the conditions it still needs and their cost.
@@ -54,7 +55,8 @@ func newExplorer(r *relaxation, m *machine, sum bool, price func(*operator) floa
 }
 
 // run propagates from the state that the machine has loaded, until every goal
-// fact is settled or, with all, everything is.
+// fact is settled or, with all, everything is. What it finds is of no use where
+// the limiter stopped it.
 func (x *explorer) run(all bool) {
 	x.begin()
 	left := len(x.r.goal)
@@ -69,7 +71,11 @@ func (x *explorer) run(all bool) {
 			}
 		}
 		uses := x.r.uses.at(e.id)
-		x.work += len(uses)
+		if x.work += len(uses); x.work > x.pause {
+			if x.pause = x.work + 1<<14; !x.r.t.lim.ok() {
+				return
+			}
+		}
 		for _, i := range uses {
 			o := &x.rules[i]
 			if o.need--; o.need < 0 {

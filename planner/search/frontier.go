@@ -4,8 +4,8 @@ package search
 // costs, the rule in a first search, go into buckets, which are taken from in
 // amortised constant time; others, and very large ones, into a heap.
 type frontier struct {
-	buckets [maxBucket]bucket
-	low     int // no bucket below has facts
+	buckets []bucket
+	low     int // no bucket below has facts; those of the heap may cost less
 	high    int // nor above
 	n       int // facts in buckets
 	heap    heap
@@ -21,7 +21,7 @@ type bucket struct {
 const maxBucket = 1 << 12
 
 func (q *frontier) reset() {
-	for i := q.low; i <= q.high; i++ {
+	for i := q.low; i < len(q.buckets) && i <= q.high; i++ {
 		q.buckets[i].clear()
 	}
 	q.high = 0
@@ -34,9 +34,12 @@ func (q *frontier) empty() bool { return q.n == 0 && len(q.heap) == 0 }
 func (q *frontier) push(f int32, cost float64) {
 	if cost < maxBucket {
 		if c := int(cost); float64(c) == cost {
+			for len(q.buckets) <= c {
+				q.buckets = append(q.buckets, bucket{})
+			}
 			q.buckets[c].facts = append(q.buckets[c].facts, f)
 			q.n++
-			q.high = max(q.high, c)
+			q.low, q.high = min(q.low, c), max(q.high, c)
 			return
 		}
 	}

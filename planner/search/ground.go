@@ -17,17 +17,19 @@ type grounder struct {
 	// have any value: it finds what unknown facts bear on.
 	optimistic bool
 
-	fluid    []bool // by fluent: some allowed action writes it
-	schemas  []*schema
-	rel      []*relation            // by fluent
-	triggers [2]map[int32][]trigger // by fluent: conjuncts wanting it true (or of a value), false
-	queue    []fact
-	seen     map[string]struct{}
-	ground   []model.Ground
-	vars     *varTable
-	any      map[*model.Type][]int32 // by root: see anything
-	statics  map[*model.Expr]bool
-	key      []byte
+	fluid        []bool // by fluent: some allowed action writes it
+	schemas      []*schema
+	rel          []*relation            // by fluent
+	triggers     [2]map[int32][]trigger // by fluent: conjuncts wanting it true (or of a value), false
+	queue        []fact
+	reachedFacts int // how many were ever queued
+	seen         map[string]struct{}
+	ground       []model.Ground
+	suspended    []suspended
+	vars         *varTable
+	objects      map[*model.Type][]int32 // by root: see anything
+	statics      map[*model.Expr]bool
+	key          []byte
 }
 
 type trigger struct {
@@ -49,7 +51,7 @@ func newGrounder(p Problem, lim *limiter, optimistic bool) *grounder {
 	g := &grounder{
 		u: p.U, start: p.Start, lim: lim, optimistic: optimistic,
 		fluid: make([]bool, len(p.U.Fluents)), rel: make([]*relation, len(p.U.Fluents)),
-		seen: map[string]struct{}{}, vars: newVarTable(p.U), any: map[*model.Type][]int32{}, statics: map[*model.Expr]bool{},
+		seen: map[string]struct{}{}, vars: newVarTable(p.U), objects: map[*model.Type][]int32{}, statics: map[*model.Expr]bool{},
 	}
 	g.triggers = [2]map[int32][]trigger{{}, {}}
 	actions := p.U.Actions
@@ -83,6 +85,21 @@ func (g *grounder) run() {
 	for _, s := range g.schemas {
 		g.extend(s, freeEnv(s.a), 0, 0)
 	}
+	for seen := -1; seen != g.reachedFacts && g.lim.ok(); {
+		g.drain()
+		seen = g.reachedFacts
+		g.resume()
+	}
+	slices.SortFunc(g.ground, func(a, b model.Ground) int {
+		if a.Action != b.Action {
+			return a.Action.ID() - b.Action.ID()
+		}
+		return slices.Compare(a.Args, b.Args)
+	})
+}
+
+// drain follows every fact that was reached.
+func (g *grounder) drain() {
 	for len(g.queue) > 0 && g.lim.ok() {
 		f := g.queue[0]
 		g.queue = g.queue[1:]
@@ -93,12 +110,6 @@ func (g *grounder) run() {
 			}
 		}
 	}
-	slices.SortFunc(g.ground, func(a, b model.Ground) int {
-		if a.Action != b.Action {
-			return a.Action.ID() - b.Action.ID()
-		}
-		return slices.Compare(a.Args, b.Args)
-	})
 }
 
 func sign(neg bool) int {

@@ -26,6 +26,11 @@ func (g *grounder) extend(s *schema, env []int32, done, passed uint64) {
 		}
 		passed |= 1 << i
 	}
+	if g.waits(s, env) {
+		g.suspended = append(g.suspended, suspended{s, env, done, passed})
+		g.lim.use(groundBytes)
+		return
+	}
 	g.branch(s, env, done, passed)
 }
 

@@ -86,6 +86,26 @@ var languageCases = []languageCase{
 		s := k.universe().NewState(true)
 		return Problem{U: s.Universe(), Start: s, Goal: goal(read(quorum))}
 	}},
+	{name: "the cheapest enough are chosen", plan: "start(d) start(b)", build: func(*testing.T) Problem {
+		k := newKit()
+		node := k.typ("node", "a", "b", "c", "d")
+		x := slot(0, node)
+		up, price := k.pred("up", node), k.fluent("price", model.KindNumber, nil, node)
+		k.action("start", types(node), nil, add(up, x)).Cost = read(price, x)
+		s := k.universe().NewState(true)
+		for i, c := range []float64{9, 1, 5, 2} {
+			s.Set(model.Atom{Fluent: price, Args: []int32{int32(i)}}, model.NumberValue(c))
+		}
+		count := quantify(model.OpCount, model.KindNumber, node, 0, read(up, x))
+		return Problem{U: s.Universe(), Start: s, Goal: goal(ge(count, num(2)))}
+	}},
+	{name: "a string that is set", plan: "paint", build: func(*testing.T) Problem {
+		k := newKit()
+		tag := k.fluent("tag", model.KindString, nil)
+		k.action("paint", nil, nil, set(tag, str("red-hot")))
+		s := k.universe().NewState(true)
+		return Problem{U: s.Universe(), Start: s, Goal: goal(ex(model.OpPrefix, model.KindBool, read(tag), str("red")))}
+	}},
 	{name: "a nested fluent argument", plan: "move(b) light", build: func(*testing.T) Problem {
 		k := newKit()
 		place := k.typ("place", "a", "b")
@@ -161,6 +181,31 @@ var languageCases = []languageCase{
 		k.action("start", types(node), nil, add(up, slot(0, node)))
 		u := k.universe(model.Discovery{Type: node, Objects: []string{"a"}, Failed: true})
 		return Problem{U: u, Start: u.NewState(true), Goal: goal(quantify(model.OpAll, model.KindBool, node, 0, read(up, slot(0, node))))}
+	}},
+	{name: "a type left open that an action on the way ranges over", status: Unobservable, reason: "not all objects of type node are known: their discovery failed", build: func(*testing.T) Problem {
+		k := newKit()
+		node := k.typ("node")
+		spare, done := k.pred("spare", node), k.pred("done")
+		k.action("use", types(node), exprs(read(spare, slot(0, node))), add(done))
+		u := k.universe(model.Discovery{Type: node, Objects: []string{"a"}, Failed: true})
+		return Problem{U: u, Start: u.NewState(true), Goal: goal(read(done))}
+	}},
+	{name: "a type left open that nothing on the way ranges over", status: Unsolvable, reason: "no sequence of actions reaches the goal", build: func(*testing.T) Problem {
+		k := newKit()
+		node := k.typ("node")
+		up, done := k.pred("up", node), k.pred("done")
+		k.action("start", types(node), nil, add(up, slot(0, node)))
+		u := k.universe(model.Discovery{Type: node, Objects: []string{"a"}, Failed: true})
+		return Problem{U: u, Start: u.NewState(true), Goal: goal(read(done))}
+	}},
+	{name: "a strict invariant that is not known to hold", status: Unobservable, reason: "invariant safe is not known to hold at the start", build: func(t *testing.T) Problem {
+		k := newKit()
+		a := k.pred("a")
+		k.action("set", nil, nil, add(a))
+		k.invariant("safe", true, read(a))
+		s := k.universe().NewState(true)
+		put(t, s, model.Value{}, "a")
+		return Problem{U: s.Universe(), Start: s, Goal: goal(read(a))}
 	}},
 	{name: "a strict invariant that is broken", status: Unsolvable, reason: "invariant safe does not hold at the start", build: func(*testing.T) Problem {
 		k := newKit()

@@ -78,6 +78,9 @@ func (t *task) findFuzzy(nodes int) {
 		again = false
 		z = fuzziness{t: t, seen: make([]int8, nodes)}
 		for i := range t.ops {
+			if !t.lim.ok() {
+				return
+			}
 			for _, l := range t.ops[i].set {
 				x := &t.vars[l.v]
 				if !x.fuzzy && l.code == x.unknown {

@@ -55,6 +55,9 @@ func newLMCut(r *relaxation, m *machine) *lmcut {
 // evaluate returns a lower bound of the cost to the goal from the state
 // loaded, +Inf where it cannot be reached.
 func (h *lmcut) evaluate() float64 {
+	if len(h.x.r.goal) == 0 {
+		return 0
+	}
 	copy(h.x.weight, h.base)
 	h.x.run(true)
 	h.x.work += len(h.x.r.rules)
@@ -62,7 +65,7 @@ func (h *lmcut) evaluate() float64 {
 	total := 0.0
 	for {
 		c := h.x.goalCost()
-		if c == 0 || math.IsInf(c, 1) {
+		if c == 0 || !h.x.r.t.lim.ok() || math.IsInf(c, 1) {
 			return total + c
 		}
 		least := h.findCut()

@@ -1,15 +1,15 @@
 package search
 
-import "github.com/fettleops/fettle/model"
+import (
+	"slices"
+
+	"github.com/fettleops/fettle/model"
+)
 
 // openType returns a type of which not all objects are known and that bears on
 // the goal, by going backwards from it over whole fluents; nil where there is none.
 func openType(p Problem) *model.Type {
-	any := false
-	for _, t := range p.U.Types {
-		any = any || p.U.Open(t)
-	}
-	if !any {
+	if !slices.ContainsFunc(p.U.Types, p.U.Open) {
 		return nil
 	}
 	b := bearing{u: p.U, fluents: map[*model.Fluent]bool{}}

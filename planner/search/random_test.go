@@ -1,6 +1,8 @@
 package search
 
 import (
+	"regexp"
+
 	"pgregory.net/rapid"
 
 	"github.com/fettleops/fettle/model"
@@ -11,13 +13,13 @@ type gen struct {
 	t     *rapid.T
 	k     *kit
 	thing *model.Type // objects
+	part  *model.Type // some of the things
 	mode  *model.Type // an enum
 	bools []*model.Fluent
 	objs  []*model.Fluent
 	nums  []*model.Fluent
 	strs  []*model.Fluent
 	acts  []*model.Action
-	depth int
 }
 
 func (g *gen) n(k int) int { return rapid.IntRange(0, k-1).Draw(g.t, "n") }
@@ -29,7 +31,9 @@ func pick[T any](g *gen, xs []T) T { return xs[g.n(len(xs))] }
 // problem draws a model and a start.
 func (g *gen) problem() Problem {
 	g.k = newKit()
-	g.thing = g.k.typ("thing", []string{"a", "b", "c"}[:2+g.n(2)]...)
+	g.thing = g.k.typ("thing", []string{"a", "b", "c", "d"}[:2+g.n(3)]...)
+	g.part = g.k.m.AddType("part", g.thing)
+	g.part.AddObject("b")
 	g.mode = g.k.m.AddEnum([]string{"on", "off", "mid"}[:2+g.n(2)])
 	g.bools = []*model.Fluent{g.k.pred("p", g.thing), g.k.pred("q"), g.k.pred("fixed", g.thing)}
 	if g.chance(50) {
@@ -126,10 +130,12 @@ func (g *gen) effect(slots, base int) (model.Effect, *model.Expr) {
 	case model.KindObject:
 		e.Op, e.Value = model.Set, g.object(e.Fluent.Type, slots, 1)
 	case model.KindString:
-		e.Op, e.Value = model.Set, str(pick(g, []string{"red", "blue"}))
+		e.Op, e.Value = model.Set, g.text(slots)
 	default:
 		e.Op, e.Value = model.Set, num(float64(g.n(4)))
-		if g.chance(70) {
+		if g.chance(20) {
+			e.Value = ex(model.OpIf, model.KindNumber, g.boolean(slots, 1), num(2), num(1))
+		} else if g.chance(70) {
 			e.Op, e.Value = pick(g, []model.EffectOp{model.Increase, model.Decrease}), num(float64(1+g.n(2)))
 			bound = model.And(le(g.everywhere(e.Fluent), num(2)), ge(g.everywhere(e.Fluent), num(0)))
 		}
@@ -188,6 +194,13 @@ func (g *gen) number(slots, depth int) *model.Expr {
 			op := pick(g, []model.Op{model.OpAdd, model.OpSub, model.OpMul, model.OpDiv})
 			return ex(op, model.KindNumber, g.number(slots, depth-1), g.number(slots, depth-1))
 		}
+	case 5:
+		switch g.n(4) {
+		case 0:
+			return ex(model.OpLen, model.KindNumber, read(g.strs[0]))
+		case 1:
+			return ex(pick(g, []model.Op{model.OpNeg, model.OpAbs}), model.KindNumber, g.number(slots, 0))
+		}
 	case 4:
 		if depth > 0 {
 			return &model.Expr{Op: model.OpIf, Kind: model.KindNumber, Args: exprs(g.boolean(slots, 0), g.number(slots, 0), g.number(slots, 0))}
@@ -195,6 +208,25 @@ func (g *gen) number(slots, depth int) *model.Expr {
 	}
 	f := pick(g, g.nums)
 	return read(f, g.args(f, slots)...)
+}
+
+func (g *gen) text(slots int) *model.Expr {
+	switch g.n(4) {
+	case 0:
+		return ex(model.OpIf, model.KindString, g.boolean(slots, 0), str("red"), read(g.strs[0]))
+	case 1:
+		return read(g.strs[0])
+	}
+	return str(pick(g, []string{"red", "blue"}))
+}
+
+// textual draws a condition on strings.
+func (g *gen) textual(slots int) *model.Expr {
+	op := pick(g, []model.Op{model.OpEq, model.OpNe, model.OpContains, model.OpPrefix, model.OpSuffix, model.OpMatches})
+	if op == model.OpMatches {
+		return &model.Expr{Op: op, Kind: model.KindBool, Args: exprs(g.text(slots)), Const: model.StringValue("^r"), Pattern: regexp.MustCompile("^r")}
+	}
+	return ex(op, model.KindBool, g.text(slots), pick(g, exprs(str("red"), str("e"), read(g.strs[0]))))
 }
 
 func (g *gen) args(f *model.Fluent, slots int) []*model.Expr {
@@ -230,9 +262,16 @@ func (g *gen) boolean(slots, depth int) *model.Expr {
 		return ex(op, model.KindBool, g.number(slots, 1), g.number(slots, 1))
 	case 1:
 		t := pick(g, types(g.thing, g.mode))
+		if g.chance(20) {
+			return ex(model.OpIn, model.KindBool, g.object(t, slots, 1), g.object(t, slots, 0), g.object(t, slots, 0))
+		}
 		return ex(pick(g, []model.Op{model.OpEq, model.OpNe, model.OpIn}), model.KindBool, g.object(t, slots, 1), g.object(t, slots, 1))
 	case 2:
-		return eq(read(g.strs[0]), str("red"))
+		return g.textual(slots)
+	case 3:
+		if g.chance(40) {
+			return &model.Expr{Op: model.OpIsA, Kind: model.KindBool, Over: g.part, Args: exprs(g.object(g.thing, slots, 1))}
+		}
 	}
 	f := pick(g, g.bools)
 	return read(f, g.args(f, slots)...)

@@ -47,19 +47,25 @@ func headArgs(e *model.Effect, env []int32) []int32 {
 	return args
 }
 
+// reach queues a fact that is reached for the first time.
+func (g *grounder) reach(f fact) {
+	g.queue = append(g.queue, f)
+	g.reachedFacts++
+}
+
 // mayBe notes that a bool may become true, or false.
 func (g *grounder) mayBe(v int32, args []int32, b bool) {
 	x := &g.vars.vars[v]
 	if b && !x.canTrue {
 		x.canTrue = true
 		if g.relationOf(x.f).add(args) {
-			g.queue = append(g.queue, fact{f: x.f, tuple: args})
+			g.reach(fact{f: x.f, tuple: args})
 		}
 	}
 	if !b && !x.canFalse {
 		x.canFalse = true
 		if !g.possibly(x.start.Tri().Not()) {
-			g.queue = append(g.queue, fact{f: x.f, neg: true, tuple: args})
+			g.reach(fact{f: x.f, neg: true, tuple: args})
 		}
 	}
 }
@@ -82,7 +88,7 @@ func (g *grounder) mayBeSet(v int32, args []int32, e *model.Expr, env []int32) {
 		for _, o := range g.values(e, env) {
 			tuple := append(slices.Clone(args), o)
 			if g.vars.vars[v].addVal(o) && g.relationOf(f).add(tuple) {
-				g.queue = append(g.queue, fact{f: f, tuple: tuple})
+				g.reach(fact{f: f, tuple: tuple})
 			}
 		}
 	}
@@ -104,7 +110,7 @@ func (g *grounder) values(e *model.Expr, env []int32) []int32 {
 // anything returns every object that a fluent of the type may be worth: the
 // type's members, and what else the start or an effect gives such a fluent.
 func (g *grounder) anything(t *model.Type) []int32 {
-	if out, ok := g.any[t.Root()]; ok {
+	if out, ok := g.objects[t.Root()]; ok {
 		return out
 	}
 	out := append([]int32(nil), g.u.Objects(t.Root())...)
@@ -137,6 +143,6 @@ func (g *grounder) anything(t *model.Type) []int32 {
 			})
 		}
 	}
-	g.any[t.Root()] = out
+	g.objects[t.Root()] = out
 	return out
 }

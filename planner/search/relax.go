@@ -84,7 +84,8 @@ func newIndex(n int, each func(yield func(key, value int32))) index {
 	return x
 }
 
-// relax builds the relaxation of the task.
+// relax builds the relaxation of the task. It is of no use where the limiter
+// stopped it.
 func (t *task) relax() *relaxation {
 	r := &relaxation{t: t, factOf: map[factKey]int32{}, valueOf: map[valueKey]int32{}, readers: make([][]int32, len(t.vars))}
 	for v := range t.vars {
@@ -97,14 +98,21 @@ func (t *task) relax() *relaxation {
 	r.never = slices.Contains(r.goal, nowise)
 	pres := make([][]int32, len(t.ops))
 	for i := range t.ops {
+		if !t.lim.ok() {
+			return r
+		}
 		pres[i] = r.precondition(&t.ops[i])
 	}
 	for i := range t.ops {
+		if !t.lim.ok() {
+			return r
+		}
 		if !slices.Contains(pres[i], nowise) {
 			r.operator(int32(i), pres[i])
 		}
 	}
 	r.connect()
+	t.lim.use(r.bytes())
 	slices.Sort(r.goal)
 	r.goal = slices.Compact(r.goal)
 	r.isGoal = make([]bool, r.facts)
@@ -121,6 +129,15 @@ func (t *task) relax() *relaxation {
 		}
 	})
 	return r
+}
+
+// bytes is about what the relaxation costs, with the heuristics over it.
+func (r *relaxation) bytes() int64 {
+	n := int64(r.facts) * 48
+	for i := range r.rules {
+		n += 160 + 12*int64(len(r.rules[i].pre)+len(r.rules[i].add))
+	}
+	return n
 }
 
 func (r *relaxation) precondition(op *operator) []int32 {

@@ -31,7 +31,7 @@ func (t *task) relevant() *relevance {
 	for _, n := range t.goal {
 		r.node(n)
 	}
-	for len(r.queue) > 0 {
+	for len(r.queue) > 0 && t.lim.ok() {
 		v := r.queue[len(r.queue)-1]
 		r.queue = r.queue[:len(r.queue)-1]
 		for _, o := range r.writers[v] {

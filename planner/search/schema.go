@@ -7,6 +7,8 @@ type schema struct {
 	a      *model.Action
 	atoms  []pattern // conjuncts that are looked up among what is reached
 	checks []check   // conjuncts that no operator changes
+	// conditions are the other conjuncts. What they keep out waits.
+	conditions []check
 }
 
 // pattern is a conjunct that is one atom, or its negation. For an
@@ -29,6 +31,9 @@ type check struct {
 	slots []int
 }
 
+// maxConditions bounds the conditions of an action that grounding looks into.
+const maxConditions = 16
+
 func (g *grounder) newSchema(a *model.Action) *schema {
 	s := &schema{a: a}
 	if a.Precondition == nil {
@@ -39,6 +44,8 @@ func (g *grounder) newSchema(a *model.Action) *schema {
 			s.atoms = append(s.atoms, p)
 		} else if g.static(e) && len(s.checks) < 64 {
 			s.checks = append(s.checks, check{e, paramSlots(e, len(a.Params))})
+		} else if len(s.conditions) < maxConditions {
+			s.conditions = append(s.conditions, check{e, paramSlots(e, len(a.Params))})
 		}
 	}
 	return s

@@ -62,11 +62,18 @@ func Search(ctx context.Context, p Problem, o Options) (Result, error) {
 		ctx, cancel = context.WithTimeout(ctx, o.Timeout)
 		defer cancel()
 	}
+	return search(ctx, p, o, effort{polish: polishWork, window: windowWork})
+}
+
+// effort bounds what is done for a plan once there is one, in rules looked at.
+type effort struct{ polish, window int }
+
+func search(ctx context.Context, p Problem, o Options, e effort) (Result, error) {
 	lim := newLimiter(ctx, o)
 	if res, done := strictBroken(p); done {
 		return res, nil
 	}
-	s := &searcher{p: p, o: o, lim: lim}
+	s := &searcher{p: p, o: o, effort: e, lim: lim}
 	res, err := s.run()
 	if err == nil {
 		err = lim.err
@@ -79,8 +86,9 @@ func Search(ctx context.Context, p Problem, o Options) (Result, error) {
 
 // searcher runs the phases of one search.
 type searcher struct {
-	p   Problem
-	o   Options
+	p Problem
+	o Options
+	effort
 	lim *limiter
 	t   *task
 	m   *machine
@@ -96,10 +104,16 @@ func (s *searcher) run() (Result, error) {
 	}
 	s.m = s.t.newMachine()
 	s.rel = s.t.relax()
+	if !s.lim.ok() {
+		return s.stopped(), nil
+	}
 	if s.t.hopeless || s.rel.never {
 		return s.noPlan(), nil
 	}
 	s.prune()
+	if !s.lim.ok() {
+		return s.stopped(), nil
+	}
 	plan, outcome := s.greedy()
 	if outcome != found {
 		if s.lim.ok() {
@@ -115,9 +129,15 @@ func (s *searcher) prune() {
 	x := newExplorer(s.rel, s.m, false, func(*operator) float64 { return 0 })
 	s.m.load(s.t.init)
 	x.run(true)
+	if !s.lim.ok() {
+		return
+	}
 	if s.t.dropUnreached(x) {
 		s.t.watch()
-		s.rel = s.t.relax()
+		s.lim.use(-s.rel.bytes())
+		if s.rel = s.t.relax(); !s.lim.ok() {
+			return
+		}
 	}
 	s.gen = s.t.newGenerator()
 }
@@ -172,17 +192,20 @@ func (s *searcher) polish(plan []int32) []int32 {
 	cost, _, _ := s.t.follow(s.m, plan, -1)
 	work := 0
 	if !s.o.Optimal {
-		work = polishWork
+		work = s.effort.polish
 	}
 	a := newAstar(s.t, s.m, s.lim, s.rel, s.gen, cost, work)
 	better, out := a.run()
 	s.res.Evaluated += a.evaluated
 	s.res.Expanded += a.expanded
 	s.res.Optimal = out != stopped && !s.m.unpriced
-	if out == found {
+	switch {
+	case out == found:
 		return better
+	case s.res.Optimal || s.o.Optimal:
+		return plan
 	}
-	return plan
+	return s.shorten(plan)
 }
 
 func (s *searcher) solved(plan []int32) (Result, error) {

@@ -29,7 +29,7 @@ func (t *task) newGenerator() *generator {
 // split takes the operators apart by their next literal; tested is how many
 // literals of each operator are decided.
 func (t *task) split(ids, tested []int32) *branch {
-	if len(ids) == 0 {
+	if len(ids) == 0 || !t.lim.ok() {
 		return nil
 	}
 	v := int32(-1)

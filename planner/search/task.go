@@ -4,6 +4,7 @@ import "github.com/fettleops/fettle/model"
 
 // task is the grounded, compiled problem.
 type task struct {
+	lim     *limiter
 	u       *model.Universe
 	start   *model.State
 	vars    []variable
@@ -61,6 +62,9 @@ func build(p Problem, lim *limiter) *task {
 		return t
 	}
 	t.findFuzzy(len(c.nodes))
+	if !lim.ok() {
+		return t
+	}
 	t.prune()
 	t.layout()
 	return t
@@ -71,7 +75,7 @@ func build(p Problem, lim *limiter) *task {
 func compileProblem(p Problem, lim *limiter, optimistic bool) (*task, *compiler) {
 	g := newGrounder(p, lim, optimistic)
 	g.run()
-	t := &task{u: p.U, start: p.Start, strings: newIntern(), table: g.vars}
+	t := &task{lim: lim, u: p.U, start: p.Start, strings: newIntern(), table: g.vars}
 	c := newCompiler(t, lim)
 	c.optimistic = optimistic
 	if optimistic {

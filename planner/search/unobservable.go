@@ -61,6 +61,9 @@ func (s *searcher) unknownFacts() []model.Atom {
 	for i := range t.components {
 		t.components[i].fuzzy = false // once everything is known, it is
 	}
+	if !s.lim.ok() {
+		return nil
+	}
 	t.layout()
 	if !t.reachOptimistic() {
 		return nil
@@ -85,7 +88,7 @@ func (s *searcher) unknownFacts() []model.Atom {
 // unknown facts are, and tells whether the goal is not.
 func (t *task) reachOptimistic() bool {
 	r := t.relax()
-	if r.never {
+	if r.never || !t.lim.ok() {
 		return false
 	}
 	x := newExplorer(r, t.newMachine(), false, func(*operator) float64 { return 0 })

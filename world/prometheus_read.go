@@ -1,0 +1,222 @@
+package world
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fettleops/fettle/model"
+)
+
+// reductions make one value of several series'. Those that are nil combine what
+// the value expression says of each series.
+var reductions = map[string]func([]sample) float64{
+	"min": func(s []sample) float64 { return fold(s, math.Min) },
+	"max": func(s []sample) float64 { return fold(s, math.Max) },
+	"sum": func(s []sample) float64 { return fold(s, func(a, b float64) float64 { return a + b }) },
+	"avg": func(s []sample) float64 {
+		return fold(s, func(a, b float64) float64 { return a + b }) / float64(len(s))
+	},
+	"count": func(s []sample) float64 { return float64(len(s)) },
+	"any":   nil,
+	"all":   nil,
+}
+
+func fold(s []sample, f func(a, b float64) float64) float64 {
+	v := s[0].value
+	for _, x := range s[1:] {
+		v = f(v, x.value)
+	}
+	return v
+}
+
+// seriesIndex is an answer's series by the instance they are about.
+type seriesIndex struct {
+	found     map[uint64][]sample
+	fresh     map[uint64]time.Time
+	freshAll  time.Time // of a freshness query that names no objects
+	strangers string    // how many series are about nothing in the model
+}
+
+func (o *observer) indexSeries(u *model.Universe, a *seriesAnswer) *seriesIndex {
+	x := &seriesIndex{found: map[uint64][]sample{}, fresh: map[uint64]time.Time{}}
+	strangers, first := 0, ""
+	for _, s := range a.samples {
+		i, foreign := o.instance(u, s.labels)
+		if foreign != "" {
+			if strangers++; strangers == 1 {
+				first = foreign
+			}
+			continue
+		}
+		x.found[i] = append(x.found[i], s)
+	}
+	if strangers > 0 {
+		x.strangers = fmt.Sprintf("%d series ignored: %s", strangers, first)
+	}
+	for _, t := range a.times {
+		switch i, foreign := o.instance(u, t.labels); {
+		case foreign == "" && len(o.series.labels) > 0:
+			x.fresh[i] = oldest(x.fresh[i], t.sampled, x.fresh[i].IsZero())
+		case !o.namesObjects(t.labels):
+			x.freshAll = oldest(x.freshAll, t.sampled, x.freshAll.IsZero())
+		}
+	}
+	return x
+}
+
+// oldest returns the older of two times. One that is not told is the oldest,
+// but for the first.
+func oldest(old, t time.Time, first bool) time.Time {
+	if first || t.IsZero() || !old.IsZero() && t.Before(old) {
+		return t
+	}
+	return old
+}
+
+// namesObjects tells whether a series has one of the labels that name objects.
+func (o *observer) namesObjects(labels map[string]any) bool {
+	return slices.ContainsFunc(o.series.labels, func(l string) bool { return labels[l] != nil })
+}
+
+// instance finds what a series is about; foreign says why it is about nothing
+// in the model.
+func (o *observer) instance(u *model.Universe, labels map[string]any) (i uint64, foreign string) {
+	args := make([]int32, len(o.fluent.Params))
+	for k, p := range o.fluent.Params {
+		label := o.series.labels[k]
+		name, ok := labels[label].(string)
+		if !ok {
+			return 0, "no label " + label
+		}
+		if args[k], ok = u.Find(p.Type, name); !ok {
+			return 0, fmt.Sprintf("no %s is named %s", p.Type, scalar(name))
+		}
+	}
+	return u.Index(o.fluent, args), ""
+}
+
+// sampledAt is when the samples about an instance were taken: the oldest of
+// them, or what the freshness query says.
+func (o *observer) sampledAt(x *seriesIndex, i uint64, found []sample) time.Time {
+	if o.series.fresh {
+		if t := x.fresh[i]; !t.IsZero() {
+			return t
+		}
+		return x.freshAll
+	}
+	var t time.Time
+	for n, s := range found {
+		t = oldest(t, s.sampled, n == 0)
+		if t.IsZero() {
+			return t
+		}
+	}
+	return t
+}
+
+// readSeries turns an answer of many series into the reading of one instance.
+func (o *observer) readSeries(u *model.Universe, g *ground, r Reading, a *answer, x *seriesIndex) Reading {
+	if a.series == nil {
+		return o.missing(u, g, r, a.err, false)
+	}
+	i := u.Index(o.fluent, r.Atom.Args)
+	found := x.found[i]
+	r.Sampled = o.sampledAt(x, i, found)
+	r = o.valueOf(u, g, r, a, found)
+	notes := a.series.notes
+	if x.strangers != "" {
+		notes = append([]string{x.strangers}, notes...)
+	}
+	if r.Note != "" {
+		notes = append([]string{r.Note}, notes...)
+	}
+	r.Note = clip(strings.Join(notes, "; "), 300)
+	return r
+}
+
+func (o *observer) valueOf(u *model.Universe, g *ground, r Reading, a *answer, found []sample) Reading {
+	what := model.FormatAtom(o.fluent.Name, u.Names(o.fluent.Params, r.Atom.Args)...)
+	partial := a.series.partial
+	switch reduce := o.series.reduce; {
+	case len(found) == 0 && partial != "":
+		r.Err = clip(fmt.Sprintf("no series is about %s, but the answer may not be whole: %s", what, partial), 300)
+		return r
+	case len(found) == 0:
+		return o.missing(u, g, r, "no series is about "+what, true)
+	case reduce == "any", reduce == "all":
+		return o.quantify(u, g, r, a, found)
+	case len(found) > 1 && reduce == "":
+		r.Err = clip(fmt.Sprintf("%d series are about %s; say with reduce how they become one", len(found), what), 300)
+		return r
+	case reduce != "" && partial != "":
+		r.Err = clip(fmt.Sprintf("the answer may not be whole: %s", partial), 300)
+		return r
+	case reduce == "":
+		return o.single(u, g, r, a, found[0])
+	default:
+		return o.single(u, g, r, a, o.series.combine(found))
+	}
+}
+
+// single evaluates the value of one series.
+func (o *observer) single(u *model.Universe, g *ground, r Reading, a *answer, s sample) Reading {
+	if s.odd != "" {
+		r.Err = s.odd
+		return r
+	}
+	return o.evaluate(u, g, r, a, map[string]any{"value": s.value, "labels": s.labels})
+}
+
+// combine makes one series of several. How many there are is known whatever
+// their values.
+func (s *series) combine(found []sample) sample {
+	out := sample{labels: shared(found)}
+	for _, f := range found {
+		if f.odd != "" && s.reduce != "count" {
+			out.odd = f.odd
+			return out
+		}
+	}
+	if out.value = reductions[s.reduce](found); math.IsNaN(out.value) {
+		out.odd = "the combined samples are NaN"
+	}
+	return out
+}
+
+// shared returns the labels that all series have alike.
+func shared(found []sample) map[string]any {
+	out := map[string]any{}
+	for k, v := range found[0].labels {
+		if !slices.ContainsFunc(found, func(s sample) bool { return s.labels[k] != v }) {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// quantify asks of each series whether the value holds. One that decides does
+// so whatever else is unknown.
+func (o *observer) quantify(u *model.Universe, g *ground, r Reading, a *answer, found []sample) Reading {
+	decides := model.BoolValue(o.series.reduce == "any")
+	var last, unknown Reading
+	for _, s := range found {
+		last = o.single(u, g, r, a, s)
+		if last.Value == decides {
+			return last
+		}
+		if !last.Value.Known() {
+			unknown = last
+		}
+	}
+	switch {
+	case unknown.Err != "":
+		return unknown
+	case a.series.partial != "":
+		r.Err = clip(fmt.Sprintf("the answer may not be whole: %s", a.series.partial), 300)
+		return r
+	}
+	return last
+}

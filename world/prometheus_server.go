@@ -1,0 +1,275 @@
+package world
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/prometheus/client_golang/api"
+	v1 "github.com/prometheus/client_golang/api/prometheus/v1"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+)
+
+// maxSeries bounds an answer of Prometheus in bytes. Ten thousand series and
+// their times are about three million.
+const maxSeries = 32 << 20
+
+// promServer is a Prometheus, and how it is spoken to.
+type promServer struct {
+	address       string
+	timeout       time.Duration // zero: not given
+	header        http.Header
+	files         tlsFiles
+	trouble       string // why it cannot be asked
+	connect       sync.Once
+	client        api.Client
+	closeIdle     func()
+	connectFailed error
+}
+
+type tlsFiles struct{ ca, cert, key string }
+
+// address returns the server that a body asks: the one it names, or else the
+// provider's. The provider's credentials are sent nowhere but to its address.
+func (d *decoder) address() *promServer {
+	provider := d.w.provider
+	v, ok := d.fixed("address", cty.String)
+	switch {
+	case ok:
+		if err := checkURL(v.AsString()); err != nil {
+			d.errorf(d.attrs["address"].Expr.Range(), "Unsuitable value", "The address of %s: %s.", d.what, err)
+			return nil
+		}
+		if provider != nil && provider.address == v.AsString() {
+			return provider
+		}
+		return d.w.server(v.AsString())
+	case !d.has("address") && provider == nil:
+		d.errorf(d.rng, "No address", "The %s does not say which Prometheus it asks. Give the model a block provider \"prometheus\" { address = \"http://…\" }, or this one an address.", d.what)
+	}
+	return provider
+}
+
+// server returns the server at an address without credentials.
+func (w *World) server(address string) *promServer {
+	for _, s := range w.servers {
+		if s.address == address && s != w.provider {
+			return s
+		}
+	}
+	s := &promServer{address: address}
+	w.servers = append(w.servers, s)
+	return s
+}
+
+// useProvider reads the block with the connection to Prometheus. Its mistakes
+// are told where it is loaded; a secret that is not set is none of them, and
+// is told when it is needed.
+func (w *World) useProvider(b Block) {
+	content, _, _ := b.Body.PartialContent(&hcl.BodySchema{Attributes: []hcl.AttributeSchema{
+		{Name: "address"}, {Name: "timeout"}, {Name: "headers"}, {Name: "user"}, {Name: "password"}, {Name: "bearer_token"},
+		{Name: "ca_file"}, {Name: "cert_file"}, {Name: "key_file"},
+	}})
+	s := &promServer{header: http.Header{}}
+	p := &providerReader{w: w, attrs: content.Attributes, s: s}
+	s.address = p.text("address")
+	s.timeout, _ = time.ParseDuration(p.text("timeout"))
+	for k, v := range p.texts("headers") {
+		s.header.Set(k, v)
+	}
+	if user := p.text("user"); user != "" {
+		s.header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(user+":"+p.text("password"))))
+	}
+	if token := p.text("bearer_token"); token != "" {
+		s.header.Set("Authorization", "Bearer "+token)
+	}
+	s.files = tlsFiles{ca: p.file("ca_file"), cert: p.file("cert_file"), key: p.file("key_file")}
+	if err := checkURL(s.address); err != nil && s.trouble == "" {
+		s.trouble = fmt.Sprintf("provider \"prometheus\": address: %s", err)
+	}
+	w.provider = s
+	w.servers = append(w.servers, s)
+}
+
+// providerReader evaluates the attributes of a provider.
+type providerReader struct {
+	w     *World
+	attrs hcl.Attributes
+	s     *promServer
+}
+
+func (p *providerReader) value(name string, want cty.Type) (cty.Value, bool) {
+	a := p.attrs[name]
+	if a == nil {
+		return cty.NilVal, false
+	}
+	v, diags := a.Expr.Value(p.w.eval)
+	v, _ = v.UnmarkDeep()
+	var err error = diags
+	if !diags.HasErrors() {
+		v, err = convert.Convert(v, want)
+	}
+	if err != nil || v.IsNull() || !v.IsWhollyKnown() || want.IsMapType() && hasNull(v) {
+		p.s.trouble = fmt.Sprintf("the %s of provider \"prometheus\" is not known", name)
+		if diags.HasErrors() {
+			p.s.trouble += ": " + diags[0].Detail
+		}
+		return cty.NilVal, false
+	}
+	return v, true
+}
+
+func (p *providerReader) text(name string) string {
+	if v, ok := p.value(name, cty.String); ok {
+		return v.AsString()
+	}
+	return ""
+}
+
+func (p *providerReader) texts(name string) map[string]string {
+	out := map[string]string{}
+	if v, ok := p.value(name, cty.Map(cty.String)); ok {
+		for k, t := range v.AsValueMap() {
+			out[k] = t.AsString()
+		}
+	}
+	return out
+}
+
+// file is relative to the model's folder.
+func (p *providerReader) file(name string) string {
+	f := p.text(name)
+	if f == "" || filepath.IsAbs(f) {
+		return f
+	}
+	return filepath.Join(p.w.folder, f)
+}
+
+// secrets returns what must not be shown of the connection.
+func (s *promServer) secrets() []string {
+	out := secrets(s.header)
+	for _, v := range s.header.Values("Authorization") {
+		if _, encoded, ok := strings.Cut(v, "Basic "); ok {
+			plain, _ := base64.StdEncoding.DecodeString(encoded)
+			if _, password, _ := strings.Cut(string(plain), ":"); len(password) >= minSecret {
+				out = append(out, password)
+			}
+		}
+	}
+	if u, err := url.Parse(s.address); err == nil && u.User != nil {
+		if password, _ := u.User.Password(); len(password) >= minSecret {
+			out = append(out, password)
+		}
+	}
+	return out
+}
+
+// api connects at the first question, so that a model can be checked where the
+// files of certificates are not.
+func (s *promServer) api() (v1.API, error) {
+	if s.trouble != "" {
+		return nil, errors.New(s.trouble)
+	}
+	s.connect.Do(func() { s.client, s.connectFailed = s.dial() })
+	if s.connectFailed != nil {
+		return nil, s.connectFailed
+	}
+	return v1.NewAPI(s.client), nil
+}
+
+func (s *promServer) dial() (api.Client, error) {
+	t := newTransport()
+	var err error
+	if t.TLSClientConfig, err = s.files.config(); err != nil {
+		return nil, err
+	}
+	s.closeIdle = t.CloseIdleConnections
+	return api.NewClient(api.Config{Address: s.address, Client: &http.Client{
+		Transport: &promTransport{next: t, header: s.header}, CheckRedirect: sameHost,
+	}})
+}
+
+// close ends idle connections.
+func (s *promServer) close() {
+	s.connect.Do(func() { s.connectFailed = errors.New("the world is closed") })
+	if s.closeIdle != nil {
+		s.closeIdle()
+	}
+}
+
+func (f tlsFiles) config() (*tls.Config, error) {
+	if f == (tlsFiles{}) {
+		return nil, nil
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	if f.ca != "" {
+		pem, err := os.ReadFile(f.ca)
+		if err != nil {
+			return nil, fmt.Errorf("provider \"prometheus\": ca_file: %w", err)
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("provider \"prometheus\": there is no certificate in the ca_file %s", f.ca)
+		}
+	}
+	if f.cert != "" {
+		pair, err := tls.LoadX509KeyPair(f.cert, f.key)
+		if err != nil {
+			return nil, fmt.Errorf("provider \"prometheus\": cert_file and key_file: %w", err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}
+
+// promTransport adds the headers and bounds the answer.
+type promTransport struct {
+	next   http.RoundTripper
+	header http.Header
+}
+
+// RoundTrip sends a copy of the request.
+func (t *promTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	req.Header.Set("Cache-Control", "no-cache")
+	for k, v := range t.header {
+		req.Header[k] = v
+	}
+	if host := t.header.Get("Host"); host != "" {
+		req.Host = host
+	}
+	resp, err := t.next.RoundTrip(req)
+	if err == nil {
+		resp.Body = &boundedBody{ReadCloser: resp.Body, left: maxSeries}
+	}
+	return resp, err
+}
+
+var errTooLarge = fmt.Errorf("the answer is larger than %d MiB", maxSeries>>20)
+
+// boundedBody fails where an answer is larger than it may be.
+type boundedBody struct {
+	io.ReadCloser
+	left int
+}
+
+// Read reads at most what is left.
+func (b *boundedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= n; b.left < 0 {
+		return 0, errTooLarge
+	}
+	return n, err
+}
