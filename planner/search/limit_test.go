@@ -55,9 +55,12 @@ func TestATimeoutIsALimit(t *testing.T) {
 }
 
 func TestALimitAfterThePlanKeepsThePlan(t *testing.T) {
-	p := logistics(t, 4, 4, 10)
-	first := solve(t, p, Options{})
-	r := solve(t, p, Options{Optimal: true, MaxNodes: first.Evaluated})
+	p := blocks(10)
+	first, err := search(t.Context(), p, Options{}, effort{polish: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := solve(t, p, Options{Optimal: true, MaxNodes: first.Evaluated + 20})
 	if r.Status != Solved || r.Optimal || !strings.HasPrefix(r.Reason, "max_nodes") {
 		t.Errorf("got %s, optimal %v, %q", r.Status, r.Optimal, r.Reason)
 	}
