@@ -63,9 +63,13 @@ func (g Ground) Applicable(s *State, scratch *Delta) Tri {
 }
 
 // Cost evaluates the action's cost; false where it is unknown or negative.
+// Scratch may be nil.
 func (g Ground) Cost(s *State, scratch *Delta) (float64, bool) {
 	if g.Action.Cost == nil {
 		return 1, true
+	}
+	if scratch == nil {
+		scratch = &Delta{}
 	}
 	lo, hi := g.Action.Cost.Number(s, scratch.environment(g))
 	return lo, lo == hi && lo >= 0

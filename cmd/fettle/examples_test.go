@@ -16,6 +16,7 @@ func TestExamples(t *testing.T) {
 	if err != nil || len(dirs) == 0 {
 		t.Fatalf("no examples: %v", err)
 	}
+	dirs = append(dirs, "../../examples/fleet/prometheus")
 	for _, dir := range dirs {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(dir, "README.md")); err != nil {

@@ -165,10 +165,7 @@ type fleet struct {
 func startFleet(t *testing.T) *fleet {
 	t.Helper()
 	dir := t.TempDir()
-	bin := filepath.Join(dir, "fleet")
-	if out, err := exec.Command("go", "build", "-o", bin, "github.com/fettleops/fettle/examples/fleet").CombinedOutput(); err != nil {
-		t.Fatalf("build the fleet: %v\n%s", err, out)
-	}
+	bin := program(t, "fleet", "github.com/fettleops/fettle/examples/fleet")
 	f := &fleet{t: t, log: filepath.Join(dir, "access.jsonl")}
 	cmd := exec.Command(bin, "up", "--listen", "127.0.0.1:0", "--log", f.log, "--state", filepath.Join(dir, "state"), "--warmup", "50ms")
 	out, err := cmd.StdoutPipe()

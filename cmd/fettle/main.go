@@ -54,6 +54,7 @@ type app struct {
 	out, err io.Writer
 	vars     []string // --var name=value
 	stateDir string   // --state-dir
+	restore  func()   // gives signals their usual effect back
 }
 
 func main() {
@@ -62,14 +63,36 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	ctx, restore := signal.NotifyContext(context.Background(), stopSignals...)
+	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, restore: restore}
+	os.Exit(a.command(ctx, os.Args[1:]))
+}
+
+// stopSignals ask a command to stop. A hang-up is among them: a dropped
+// connection must not cut an action in two.
+var stopSignals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+
+// guarded marks commands that go on in order when they are asked to stop, or
+// when nobody reads their output any more. Any other dies of a signal, at the
+// latest of the second one.
+const guarded = "guarded"
+
+// signals gives a command that is not guarded the usual ways to die.
+func (a *app) signals(cmd *cobra.Command) {
+	if cmd.Annotations[guarded] == "" {
+		context.AfterFunc(cmd.Context(), a.restore)
+		return
+	}
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // Writes fail instead.
 }
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
-	a := &app{in: in, out: out, err: errw}
+	a := &app{in: in, out: out, err: errw, restore: func() {}}
+	return a.command(ctx, args)
+}
+
+func (a *app) command(ctx context.Context, args []string) int {
 	root := newRootCommand(a)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -77,7 +100,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) 
 		return exitDone
 	}
 	if msg := err.Error(); msg != "" {
-		fmt.Fprintln(errw, "Error:", msg)
+		fmt.Fprintln(a.err, "Error:", msg)
 	}
 	var e *exitError
 	if errors.As(err, &e) {
@@ -92,7 +115,9 @@ func newRootCommand(a *app) *cobra.Command {
 		Short:         "Plan, validate and carry out remediations under guard",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
+			a.signals(cmd)
+		},
 	}
 	root.SetIn(a.in)
 	root.SetOut(a.out)

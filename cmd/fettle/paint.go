@@ -48,6 +48,57 @@ func widest(limit int, ss ...string) int {
 	return min(w, limit)
 }
 
+// columns is the width of the terminal that w is, 0 where it is none.
+func columns(w any) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	n, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// wrap breaks a line at spaces so that it fits the width, and indents what
+// follows. Colours take no room. A width below 24 is not kept to.
+func wrap(line string, cols int) string {
+	if cols < 24 {
+		return line
+	}
+	indent := strings.Repeat(" ", min(len(line)-len(strings.TrimLeft(line, " "))+4, cols/2))
+	var out strings.Builder
+	used, empty := 0, true
+	for i, word := range strings.SplitAfter(line, " ") {
+		n := visible(word)
+		if used+visible(strings.TrimRight(word, " ")) > cols && !empty && i > 0 {
+			out.WriteString("\n" + indent)
+			used = len(indent)
+		}
+		out.WriteString(word)
+		used += n
+		empty = empty && strings.TrimSpace(word) == ""
+	}
+	return out.String()
+}
+
+// visible counts the characters of s that take room on a terminal.
+func visible(s string) int {
+	n, escape := 0, false
+	for _, r := range s {
+		switch {
+		case r == '\x1b':
+			escape = true
+		case escape:
+			escape = r != 'm'
+		default:
+			n++
+		}
+	}
+	return n
+}
+
 // plain makes text from the world fit for a terminal: no control characters,
 // so that nothing observed can move the cursor or recolour the screen.
 func plain(s string) string {

@@ -24,19 +24,41 @@ type renderer struct {
 	width int                    // of the widest action of that plan
 	acted bool                   // something was carried out before
 	open  bool                   // the last line was not blank
+	tty   bool                   // what is under way may be shown, and overwritten
+	doing bool                   // it stands there now
+	cols  func() int             // width of the terminal, 0 where there is none
 }
 
 func newRenderer(w io.Writer, run string) *renderer {
-	return &renderer{w: w, p: newPaint(w), run: run}
+	return &renderer{w: w, p: newPaint(w), run: run, tty: isTerminal(w), cols: func() int { return columns(w) }}
 }
 
 func (r *renderer) line(format string, args ...any) {
-	fmt.Fprintf(r.w, format+"\n", args...)
+	r.done()
+	fmt.Fprintln(r.w, wrap(fmt.Sprintf(format, args...), r.cols()))
 	r.open = true
+}
+
+// underway shows on a terminal what is being done, until the next line.
+func (r *renderer) underway(format string, args ...any) {
+	if !r.tty {
+		return
+	}
+	r.done()
+	fmt.Fprint(r.w, r.p.faint(fmt.Sprintf(format, args...)+" …"))
+	r.doing = true
+}
+
+func (r *renderer) done() {
+	if r.doing {
+		fmt.Fprint(r.w, "\r\x1b[K")
+	}
+	r.doing = false
 }
 
 // gap leaves one blank line, however often it is asked for.
 func (r *renderer) gap() {
+	r.done()
 	if r.open {
 		fmt.Fprintln(r.w)
 	}
@@ -53,6 +75,8 @@ func (r *renderer) event(e journal.Event) error {
 		executor.PlanAccepted:  decoded(r.plan),
 		executor.Decided:       decoded(r.decision),
 		executor.Approval:      decoded(r.approval),
+		executor.StepAcquired:  decoded(r.acquired),
+		executor.StepArmed:     decoded(r.armed),
 		executor.StepSkipped:   decoded(r.skipped),
 		executor.StepWaiting:   decoded(r.waiting),
 		executor.StepRefused:   decoded(r.refused),
@@ -88,6 +112,7 @@ func (r *renderer) started(e executor.Started, _ time.Time) {
 	}
 	r.line("%s", r.p.bold(plain(title)))
 	r.gap()
+	r.underway("observing")
 }
 
 func (r *renderer) observed(e executor.Observation, _ time.Time) {
@@ -169,6 +194,7 @@ func (r *renderer) roundStarted(e executor.Round, _ time.Time) {
 		how = "planning from what was observed"
 	}
 	r.line("%s", r.p.bold(fmt.Sprintf("Round %d of %d · %s", e.Round, e.Of, how)))
+	r.underway("  planning")
 }
 
 func (r *renderer) attempt(e executor.Attempt, _ time.Time) {
@@ -223,8 +249,15 @@ func (r *renderer) plan(e executor.Plan, _ time.Time) {
 }
 
 func effectsLine(changes []executor.Change) string {
+	if len(changes) == 0 {
+		return "holds already"
+	}
 	var out []string
-	for _, c := range changes {
+	for i, c := range changes {
+		if i == maxShown {
+			out = append(out, fmt.Sprintf("and %d more", len(changes)-i))
+			break
+		}
 		out = append(out, fmt.Sprintf("%s → %s", c.Fluent, show(c.To)))
 	}
 	return plain(strings.Join(out, ", "))

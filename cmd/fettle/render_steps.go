@@ -18,6 +18,14 @@ func (r *renderer) detail(format string, args ...any) {
 	r.line("         %s", fmt.Sprintf(format, args...))
 }
 
+func (r *renderer) acquired(e executor.Acquired, _ time.Time) {
+	r.underway("  %3d  %s  observing", e.Step, pad(plain(e.Action), r.width))
+}
+
+func (r *renderer) armed(e executor.Armed, _ time.Time) {
+	r.underway("  %3d  %s  fence %-6d acting", e.Step, pad(plain(e.Action), r.width), e.Fence)
+}
+
 func (r *renderer) skipped(e executor.Skipped, _ time.Time) {
 	r.step(e.Step, e.Action, r.p.faint("skipped: its effects hold already"))
 }
@@ -76,7 +84,7 @@ func (r *renderer) finished(e executor.Finished, _ time.Time) {
 		r.step(e.Step, e.Action, text+r.p.good("✓")+" "+plain(seenLine(e.Seen)))
 		return
 	case "diverged":
-		text += r.p.bad("✗ the world and the actuator disagree")
+		text += r.p.bad("✗ " + disagreement(e))
 	case "unknown":
 		text += r.p.bad("✗ whether it took effect is unknown")
 	default:
@@ -94,6 +102,19 @@ func (r *renderer) finished(e executor.Finished, _ time.Time) {
 	r.detail("%s", plain(seenLine(e.Seen)))
 }
 
+// disagreement says in a few words what is wrong with a diverged action.
+func disagreement(e executor.Finished) string {
+	for _, s := range e.Seen {
+		if s.Verified == "no" && s.Value != nil {
+			return "the world and the actuator disagree"
+		}
+	}
+	if e.Status != "done" {
+		return "it failed, though its effects were seen"
+	}
+	return "its effect could not be seen"
+}
+
 // seenLine tells which effects were seen, and how long after the action ended.
 func seenLine(seen []executor.Seen) string {
 	var yes, no, assumed []string
@@ -102,7 +123,9 @@ func seenLine(seen []executor.Seen) string {
 		text := fmt.Sprintf("%s = %s", s.Fluent, show(s.Want))
 		switch s.Verified {
 		case "observed":
-			yes = append(yes, text)
+			if len(yes) < maxShown {
+				yes = append(yes, text)
+			}
 			after = max(after, s.AfterS)
 		case "assumed":
 			assumed = append(assumed, text)
@@ -111,7 +134,9 @@ func seenLine(seen []executor.Seen) string {
 			if s.Error != "" {
 				why = s.Error
 			}
-			no = append(no, text+" not seen ("+why+")")
+			if len(no) < maxShown {
+				no = append(no, text+" not seen ("+why+")")
+			}
 		}
 	}
 	var parts []string

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/spf13/cobra"
@@ -41,7 +40,8 @@ func newRunCommand(a *app) *cobra.Command {
 			"limits without the goal (a person is needed), 4 it waits for an approval or for others.",
 		Example: "  fettle run examples/fleet\n  fettle run --goal healthy --approve --state-dir /var/lib/fettle examples/fleet\n" +
 			"  fettle run --metrics 127.0.0.1:9100 --metrics-linger 30s examples/fleet",
-		Args:    cobra.MaximumNArgs(1),
+		Args:        cobra.MaximumNArgs(1),
+		Annotations: map[string]string{guarded: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("-o", f.format, "text", "json", "jsonl"); err != nil {
 				return err
@@ -112,9 +112,8 @@ func (a *app) drive(ctx context.Context, l *loaded, s *store, f runFlags, c exec
 	}
 	c.Locker, c.Journal, c.Beliefs = locker, j, executor.Beliefs{Client: s.Client(), Keys: locker.Keys()}
 	c.Stop = ctx.Done()
-	hard, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	hard, cancel := a.hardContext(ctx)
 	defer cancel()
-	defer context.AfterFunc(ctx, func() { a.secondSignal(hard, cancel) })()
 	show := newRenderer(a.out, j.ID())
 	c.OnEvent = inOrder(c.OnEvent, a.onEvent(f.format, show))
 	c.Ask, c.AskSteps = a.asker(ctx, f, show), f.step
@@ -133,17 +132,27 @@ func (a *app) drive(ctx context.Context, l *loaded, s *store, f runFlags, c exec
 	return answer(exitOf(end))
 }
 
-// secondSignal cancels the action in flight when a second signal comes.
-func (a *app) secondSignal(hard context.Context, cancel context.CancelFunc) {
-	ch := make(chan os.Signal, 1)
-	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(ch)
-	fmt.Fprintln(a.err, "stopping: the action in flight is finished and recorded first; once more to cancel it")
-	select {
-	case <-ch:
-		cancel()
-	case <-hard.Done():
-	}
+// hardContext returns a context that the first signal, which ends ctx, leaves
+// alone: the action in flight is finished and recorded. The second cuts it.
+func (a *app) hardContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	hard, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ch := make(chan os.Signal, 2)
+	signal.Notify(ch, stopSignals...)
+	go func() {
+		defer signal.Stop(ch)
+		select {
+		case <-ch:
+		case <-hard.Done():
+			return
+		}
+		fmt.Fprintln(a.err, "\nstopping: an action in flight is finished and recorded first; once more to cut it")
+		select {
+		case <-ch:
+			cancel()
+		case <-hard.Done():
+		}
+	}()
+	return hard, cancel
 }
 
 func (a *app) onEvent(format string, show *renderer) func(journal.Event) {

@@ -13,7 +13,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the expected output in scripts")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(tidy{m}, map[string]func(){
 		"fettle": main,
 	})
 }

@@ -37,7 +37,6 @@ func ex(op model.Op, k model.Kind, args ...*model.Expr) *model.Expr {
 
 func not(e *model.Expr) *model.Expr   { return ex(model.OpNot, model.KindBool, e) }
 func eq(a, b *model.Expr) *model.Expr { return ex(model.OpEq, model.KindBool, a, b) }
-func ne(a, b *model.Expr) *model.Expr { return ex(model.OpNe, model.KindBool, a, b) }
 func le(a, b *model.Expr) *model.Expr { return ex(model.OpLe, model.KindBool, a, b) }
 func ge(a, b *model.Expr) *model.Expr { return ex(model.OpGe, model.KindBool, a, b) }
 

@@ -75,7 +75,7 @@ func (c *compiler) split(e *model.Expr, binders []model.Binder, env, all []int32
 			if cp.touch, cp.loose = all, loose; !loose {
 				cp.touch = c.direct(e, env)
 			}
-			if len(cp.touch) > 0 && !(cp.truth.isConst() && cp.truth.tri == model.True) {
+			if len(cp.touch) > 0 && (!cp.truth.isConst() || cp.truth.tri != model.True) {
 				c.t.components = append(c.t.components, cp)
 				c.lim.use(int64(128 + 4*len(cp.own)))
 			}

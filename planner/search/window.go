@@ -9,11 +9,11 @@ const windowWork = 20_000_000
 // before the window to any state from which the rest of the plan still does
 // what it did.
 func (s *searcher) shorten(plan []int32) []int32 {
-	left := s.effort.window
+	left := s.window
 	for size := 8; size <= 32 && left > 0 && s.lim.ok(); size *= 2 {
 		for at := 0; at < len(plan) && left > 0 && s.lim.ok(); {
 			w := window{s: s, plan: plan, from: at, to: min(at+size, len(plan))}
-			better, used := w.search(min(left, s.effort.window/16))
+			better, used := w.search(min(left, s.window/16))
 			if left -= used; better == nil {
 				at += size / 2
 				continue
