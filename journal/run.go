@@ -16,6 +16,7 @@ type Run struct {
 	j       *Journal
 	id      string
 	started time.Time
+	secrets [][]byte // see Redact
 
 	mu  sync.Mutex
 	seq int64 // Of the newest event, written or riding.
@@ -53,7 +54,7 @@ func (r *Run) Ride(kind string, data any, blobs ...Blob) (Entry, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	ev := Event{Seq: r.seq + 1, Time: r.j.Now().UTC(), Run: r.id, Kind: kind, Data: raw}
+	ev := Event{Seq: r.seq + 1, Time: r.j.Now().UTC(), Run: r.id, Kind: kind, Data: r.Redacted(raw)}
 	value, err := json.Marshal(ev)
 	if err != nil {
 		return Entry{}, fmt.Errorf("journal: %s: %w", kind, err)
