@@ -4,16 +4,25 @@ BIN     := bin
 LINT    := $(shell $(GO) env GOPATH)/bin/golangci-lint
 LINTVER := v2.15.0
 
-.PHONY: all build test race lint fmt fuzz bench examples demo clean
+# The real Prometheus that tests and demo look through.
+PROMETHEUS := $(or $(shell command -v prometheus),/usr/bin/prometheus)
+
+.PHONY: all build test race lint fmt fuzz bench examples demo demo-prometheus clean
 
 all: build test
 
 build:
 	$(GO) build -o $(BIN)/ ./cmd/fettle ./examples/fleet ./examples/fleet/demo
 
-# The tests run real etcd, real processes and real HTTP; the race detector is on.
-test:
+# The tests run real etcd, real processes, real HTTP and a real Prometheus; the
+# race detector is on.
+test: $(PROMETHEUS)
 	$(GO) test -race -timeout 15m ./...
+
+# Debian's package, where there is none.
+$(PROMETHEUS):
+	apt-get update -qq
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends prometheus
 
 lint: $(LINT)
 	$(LINT) run ./...
@@ -39,13 +48,17 @@ bench:
 	$(GO) test -run '^$$' -bench 'Validate|GuardedAction|Startup' -benchtime 2s ./validator ./lease ./cmd/fettle
 
 # Every example is checked, planned and, where it can be, run.
-examples:
+examples: $(PROMETHEUS)
 	$(GO) test -run 'Example' ./cmd/fettle ./examples/...
 
 # A broken fleet of real processes is repaired under guard, watched by an
 # independent prober; fails unless everything that was promised was seen.
 demo: build
 	$(BIN)/demo --fettle $(BIN)/fettle --fleet $(BIN)/fleet --model examples/fleet
+
+# The same, but fettle sees the fleet only through a Prometheus that scrapes it.
+demo-prometheus: build $(PROMETHEUS)
+	$(BIN)/demo --fettle $(BIN)/fettle --fleet $(BIN)/fleet --model examples/fleet/prometheus --prometheus $(PROMETHEUS)
 
 clean:
 	rm -rf $(BIN)

@@ -6,45 +6,38 @@ import (
 	"strings"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/fettleops/fettle/journal"
 	"github.com/fettleops/fettle/lease"
 	"github.com/fettleops/fettle/model"
 	"github.com/fettleops/fettle/policy"
 )
 
-// acquire takes the leases of the footprint, all or nothing, waiting for others
+// acquire takes the leases of the footprint, all or nothing, waiting its turn
 // as long as the policy allows, and resolving what is in doubt.
 func (g *guard) acquire(ctx context.Context) (*failure, error) {
+	lease.Point("before-acquire")
 	w := &waiting{guard: g, ctx: ctx}
-	defer w.end()
-	event := Acquired{StepRef: g.ref}
-	for _, r := range g.want {
-		event.Resources = append(event.Resources, r.String())
-	}
+	var end func()
+	w.patient, end = w.impatient()
+	defer end()
 	for {
 		if end := g.cut(ctx, "waiting for "+g.ref.Action); end != nil {
 			return g.refuse(ctx, &failure{kind: "stopped", reason: end.Message, end: end}, nil, 0)
 		}
-		event.WaitMS = ms(g.Now().Sub(g.began))
-		entry, err := g.Journal.Ride(StepAcquired, event)
-		if err != nil {
-			return nil, g.unrecorded(err)
-		}
-		g.held, err = g.Locker.Acquire(ctx, g.owner(), g.want, entry.Ops()...)
-		busy, doubt := (*lease.BusyError)(nil), (*lease.InDoubtError)(nil)
-		var f *failure
-		switch {
-		case err == nil:
-			g.since = g.Now()
-			g.recorded(entry)
+		held, err := g.Locker.AcquireWait(w.patient, g.owner(), g.want, lease.Wait{OnBusy: w.busy, Ops: w.ops})
+		if err == nil {
+			g.held, g.since = held, g.Now()
+			g.recorded(w.entry)
+			lease.Point("acquired")
 			return nil, nil
-		case errors.As(err, &doubt):
+		}
+		var f *failure
+		if doubt := (*lease.InDoubtError)(nil); errors.As(err, &doubt) {
 			f, err = g.recoverFrom(ctx, doubt.Intents)
-		case errors.As(err, &busy):
-			f, err = w.wait(busy)
-		case g.stopped(ctx):
-			continue // Which ends it.
-		default:
-			f, err = &failure{kind: "infrastructure", reason: "leases could not be acquired: " + err.Error(), infra: true}, nil
+		} else {
+			f, err = w.failed(err)
 		}
 		if err != nil {
 			return nil, err
@@ -55,40 +48,78 @@ func (g *guard) acquire(ctx context.Context) (*failure, error) {
 	}
 }
 
-// waiting is the wait of a step for others. It begins with the first refusal.
+// waiting is how a step waits for its leases.
 type waiting struct {
 	*guard
 	ctx     context.Context //nolint:containedctx // Of the call of acquire that it belongs to.
-	patient context.Context //nolint:containedctx // Ends when the patience does.
-	cancel  context.CancelFunc
+	patient context.Context //nolint:containedctx // Ends when the patience with others does.
+	begin   func()          // Begins the patience.
+	last    *lease.BusyError
+	entry   journal.Entry // That rode in the last try.
+	err     error         // Of the journal.
 }
 
-func (w *waiting) end() {
-	if w.cancel != nil {
-		w.cancel()
-	}
-}
+// errPatience says that others were waited for as long as the policy allows.
+var errPatience = errors.New("max_wait is over")
 
-// wait returns once something that was in the way has changed.
-func (w *waiting) wait(busy *lease.BusyError) (*failure, error) {
-	if w.patient == nil {
-		w.patient, w.cancel = w.patience(w.ctx)
-		if err := w.emit(w.ctx, StepWaiting, Waiting{StepRef: w.ref, Busy: busy.Error()}); err != nil {
-			return nil, err
+// impatient bounds the wait by the deadline and a stop and, from the first
+// refusal on, by the policy's max_wait.
+func (w *waiting) impatient() (context.Context, func()) {
+	ctx, cancel := w.bounded(w.ctx)
+	ctx, stop := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(time.Hour, func() { stop(errPatience) })
+	timer.Stop()
+	w.begin = func() {
+		if most, ok := w.Policy.Wait(); ok {
+			timer.Reset(most)
 		}
 	}
-	err := w.Locker.AwaitChange(w.patient, w.want)
-	if err == nil {
-		return nil, nil
+	return ctx, func() {
+		timer.Stop()
+		stop(context.Canceled)
+		cancel()
 	}
-	if end := w.cut(w.ctx, "waiting for others: "+busy.Error()); end != nil {
+}
+
+// busy notes that others are in the way. It is told once for each wait.
+func (w *waiting) busy(e *lease.BusyError) {
+	again := w.last != nil
+	if w.last = e; again {
+		return
+	}
+	w.begin()
+	w.err = errors.Join(w.err, w.emit(w.ctx, StepWaiting, Waiting{StepRef: w.ref, Busy: e.Error()}))
+}
+
+// ops makes the event that rides in a try.
+func (w *waiting) ops() ([]clientv3.Op, func(bool), error) {
+	event := Acquired{StepRef: w.ref, WaitMS: ms(w.Now().Sub(w.began))}
+	for _, r := range w.want {
+		event.Resources = append(event.Resources, r.String())
+	}
+	if w.err == nil {
+		w.entry, w.err = w.Journal.Ride(StepAcquired, event)
+	}
+	if w.err != nil {
+		return nil, nil, w.err
+	}
+	return w.ride(w.entry), nil, nil
+}
+
+// failed tells what came of a wait that ended without the leases.
+func (w *waiting) failed(err error) (*failure, error) {
+	if w.err != nil {
+		return nil, w.unrecorded(w.err)
+	}
+	if end := w.cut(w.ctx, "waiting for others: "+w.ref.Action); end != nil {
 		return &failure{kind: "stopped", reason: end.Message, end: end}, nil
 	}
-	if w.patient.Err() == nil {
-		return &failure{kind: "infrastructure", reason: "waiting for others failed: " + err.Error(), infra: true}, nil
+	busy := w.last
+	if errors.As(err, &busy); errors.Is(context.Cause(w.patient), errPatience) && busy != nil {
+		reason := "others hold what this step needs: " + busy.Error()
+		return &failure{kind: "busy", reason: reason, end: &Ended{Status: WaitingStatus, Reason: policy.Busy, Message: reason}}, nil
 	}
-	reason := "others hold what this step needs: " + busy.Error()
-	return &failure{kind: "busy", reason: reason, end: &Ended{Status: WaitingStatus, Reason: policy.Busy, Message: reason}}, nil
+	return &failure{kind: "infrastructure", reason: "leases could not be acquired: " + err.Error(), infra: true}, nil
 }
 
 // patience bounds waiting for others by the policy's max_wait, the deadline and a stop.

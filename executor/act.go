@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fettleops/fettle/journal"
+	"github.com/fettleops/fettle/lease"
 	"github.com/fettleops/fettle/policy"
 	"github.com/fettleops/fettle/world"
 )
@@ -25,8 +26,10 @@ func (g *guard) actAndFinish(ctx context.Context) (*failure, error) {
 	g.actions++
 	g.progress.Acted()
 	out := g.act(ctx)
+	lease.Point("acted")
 	g.lastActed = out.Ended
 	seen, all := g.confirm(ctx, out)
+	lease.Point("confirmed")
 	ev := Finished{
 		StepRef: g.ref, Fence: g.held.Fence(), Outcome: judge(out.Status, seen, all, ctx.Err() != nil),
 		Status: string(out.Status), Message: out.Message,
@@ -44,6 +47,7 @@ func (g *guard) actAndFinish(ctx context.Context) (*failure, error) {
 	if err := g.record(ctx, &ev, bodies); err != nil {
 		return nil, err
 	}
+	lease.Point("finished")
 	if ev.Outcome == applied {
 		g.progress.Confirmed(g.ref.Action)
 		return nil, nil
@@ -64,6 +68,9 @@ func (g *guard) act(ctx context.Context) world.Outcome {
 	call := world.Call{
 		Ground: g.ground, Run: g.Journal.ID(), Step: g.ref.Step, ActionID: g.ref.ActionID, Fence: g.held.Fence(),
 		Armed: g.held.Intent().Revision,
+	}
+	if lease.Without(lease.Fencing) {
+		call.Fence = 0
 	}
 	for _, w := range g.writes {
 		call.Writes = append(call.Writes, g.u.RefText(w))

@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/fettleops/fettle/policy"
 )
@@ -17,13 +18,24 @@ func (r *run) approve(ctx context.Context, p *accepted) (*Ended, error) {
 			Status: Escalated, Reason: "denied", Message: `the policy's mode is "suggest": a plan is proposed, nothing is carried out`,
 		}, nil
 	case policy.Auto:
-		return nil, nil
+		if !unprotected(p.event) {
+			return nil, nil
+		}
 	}
-	if r.approved[p.event.PlanHash] {
+	if given, ok := r.approved[p.event.PlanHash]; ok && r.approvalGood(given) {
 		return nil, nil
 	}
 	return r.ask(ctx, Question{Plan: p.event})
 }
+
+// unprotected tells whether a step of the plan may act late without anything to
+// stop it, which is asked about in every mode.
+func unprotected(p Plan) bool {
+	return slices.ContainsFunc(p.Steps, func(s PlannedStep) bool { return s.Unprotected })
+}
+
+// approvalWanted is the reason of a run that waits for an approval.
+const approvalWanted = "approval"
 
 // ask puts a question to a person and records the answer.
 func (r *run) ask(ctx context.Context, q Question) (*Ended, error) {
@@ -58,14 +70,15 @@ func (r *run) ask(ctx context.Context, q Question) (*Ended, error) {
 	switch ev.Answer {
 	case "none":
 		return &Ended{
-			Status: WaitingStatus, Reason: "approval",
-			Message: fmt.Sprintf("%s needs a person's approval, and there is no terminal to ask on; run it on a terminal, or with --approve", what),
+			Status: WaitingStatus, Reason: approvalWanted,
+			Message: fmt.Sprintf("%s needs a person's approval, and there is no terminal to ask on; "+
+				"fettle resume goes on with it, on a terminal or with --approve", what),
 		}, nil
 	case "no":
 		return &Ended{Status: Escalated, Reason: "rejected", Message: what + " was not approved"}, nil
 	}
 	if q.Step == nil {
-		r.approved[q.Plan.PlanHash] = true
+		r.approved[q.Plan.PlanHash] = r.Now()
 		r.progress.Learned(policy.Evidence{Kind: policy.PersonDecided, What: "the plan was approved"})
 	}
 	return nil, nil

@@ -5,21 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-
-	clientv3 "go.etcd.io/etcd/client/v3"
+	"slices"
 
 	"github.com/fettleops/fettle/lease"
-	"github.com/fettleops/fettle/model"
 	"github.com/fettleops/fettle/policy"
 )
-
-// pledge is what the record of an armed action says of it, for whoever has to
-// find out whether it took effect: the expected values cannot be derived from
-// the state that is found then.
-type pledge struct {
-	Step   model.Step     `json:"step"`
-	Expect map[string]any `json:"expect,omitempty"` // by the text of the atom
-}
 
 // arm makes the action in doubt: from here on a durable record says that it
 // may have happened.
@@ -33,10 +23,10 @@ func (g *guard) arm(ctx context.Context) (*failure, error) {
 	if err != nil {
 		return nil, err
 	}
-	unpaused := []clientv3.Cmp{g.Locker.Keys().NotPaused()}
-	if err := g.held.Arm(ctx, intent, unpaused, entry.Ops()); err != nil {
+	if err := g.held.Arm(ctx, intent, g.conditions(), g.ride(entry)); err != nil {
 		return g.notArmed(ctx, err), nil
 	}
+	lease.Point("armed")
 	g.journalled()
 	g.recorded(entry)
 	return g.lastCheck(ctx), nil
@@ -60,12 +50,16 @@ func (g *guard) intent(vals Values) (lease.Intent, error) {
 	if in.Data, err = json.Marshal(p); err != nil {
 		return in, fmt.Errorf("encode the action: %w", err)
 	}
+	in.Observed, in.Data = g.Journal.Redacted(in.Observed), g.Journal.Redacted(in.Data)
 	return in, nil
 }
 
 // lastCheck asks our own clock, right before acting, whether the deadline
 // leaves time to act. If not, the armed action is withdrawn: it was not begun.
 func (g *guard) lastCheck(ctx context.Context) *failure {
+	if lease.Without(lease.LastCheck) {
+		return nil
+	}
 	left := g.held.Remaining()
 	if left > 0 && left >= min(g.set.Timeout, g.safe()/3) {
 		return nil
@@ -83,6 +77,7 @@ func (g *guard) withdraw(ctx context.Context) {
 	defer cancel()
 	if err := g.held.Withdraw(ctx, lease.Outcome{Result: lease.NotApplied, Note: "not begun"}); err != nil {
 		g.doubt()
+		g.held.Abandon()
 	}
 }
 
@@ -95,9 +90,30 @@ func (g *guard) notArmed(ctx context.Context, err error) *failure {
 	switch {
 	case errors.As(err, &unknown) && unknown.Armed != lease.No:
 		g.withdraw(ctx)
-	case errors.As(err, &refused) && !refused.Exists:
-		reason := "actions are paused everywhere; nothing was done"
-		return &failure{kind: policy.Paused, reason: reason, end: &Ended{Status: WaitingStatus, Reason: policy.Paused, Message: reason}}
+	case errors.As(err, &refused):
+		if f := g.forbidden(ctx, refused); f != nil {
+			return f
+		}
 	}
 	return &failure{kind: "lease", infra: true, reason: "the action was not armed, nothing was done: " + err.Error()}
+}
+
+// forbidden tells what ends the run where Arm was refused; nil where that is
+// only this try.
+func (g *guard) forbidden(ctx context.Context, refused *lease.RefusedError) *failure {
+	switch {
+	case refused.NotOwner:
+		end := g.lostRun()
+		return &failure{kind: "lease", infra: true, reason: end.Message, end: end}
+	case refused.Paused != nil:
+		reason := refused.Paused.String() + "; nothing was done"
+		return &failure{kind: policy.Paused, reason: reason, end: &Ended{Status: WaitingStatus, Reason: policy.Paused, Message: reason}}
+	case slices.Contains(refused.Keys, cancelKey(g.Locker.Keys(), g.Journal.ID())):
+		c, _, err := cancellation(context.WithoutCancel(ctx), g.Beliefs.Client, g.Locker.Keys(), g.Journal.ID())
+		if err != nil || c == nil {
+			c = &Cancellation{}
+		}
+		return &failure{kind: "stopped", reason: c.String(), end: c.end()}
+	}
+	return nil
 }

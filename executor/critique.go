@@ -57,13 +57,19 @@ func (g *guard) facts(rep validator.Report) []Fact {
 }
 
 // bearing are the resources of everything that bears on the goal: a shared
-// claim on every base fluent, which any exclusive holder stands in the way of.
+// claim on every base fluent and on every named lease that is observed, which
+// any exclusive holder stands in the way of.
 func (r *run) bearing() []lease.Resource {
 	var out []lease.Resource
 	for _, f := range r.u.Fluents {
 		if f.Derived == nil {
 			out = append(out, lease.Resource{Fluent: f.Name})
 		}
+	}
+	for _, name := range r.Leases {
+		res := lease.ParseResource(name)
+		res.Exclusive = false
+		out = append(out, res)
 	}
 	return out
 }

@@ -12,11 +12,12 @@ import (
 
 // decide asks the policy, records its answer, and ends the run where it says so.
 func (r *run) decide(ctx context.Context, at policy.Point) (*Ended, error) {
-	if r.stopped(ctx) {
-		return cancelled(), nil
+	if end := r.halted(ctx); end != nil {
+		return end, nil
 	}
-	d := r.Policy.Decide(at, r.progress.Progress(r.Now()))
-	if err := r.emit(ctx, Decided, Decision{Decision: d, Round: r.round}); err != nil {
+	p := r.progress.Progress(r.Now())
+	d := r.Policy.Decide(at, p)
+	if err := r.emit(ctx, Decided, Decision{Decision: d, Round: r.round, Progress: p}); err != nil {
 		return nil, err
 	}
 	e := &Ended{Status: Escalated, Reason: d.Reason, Message: joined(d.Reasons)}
@@ -39,17 +40,8 @@ func cancelled() *Ended {
 	return &Ended{Status: Cancelled, Message: "stopped before the next action, as asked"}
 }
 
-// stopped tells whether somebody asked the run to stop.
-func (r *run) stopped(ctx context.Context) bool {
-	select {
-	case <-r.Stop:
-		return true
-	case <-ctx.Done():
-		return true
-	default:
-		return false
-	}
-}
+// stopped tells whether the run is to end before its next action.
+func (r *run) stopped(ctx context.Context) bool { return r.halted(ctx) != nil }
 
 var (
 	errStopped  = errors.New("the run is to stop")
@@ -61,9 +53,14 @@ var (
 func (r *run) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeoutCause(ctx, r.left(), errDeadline)
 	ctx, stop := context.WithCancelCause(ctx)
+	lost := r.owner.Lost()
 	go func() {
 		select {
 		case <-r.Stop:
+			stop(errStopped)
+		case <-r.halt:
+			stop(errStopped)
+		case <-lost:
 			stop(errStopped)
 		case <-ctx.Done():
 		}
@@ -80,9 +77,10 @@ func (r *run) left() time.Duration { return r.started.Add(r.Policy.Deadline).Sub
 // cut tells how the run ends where a bounded wait was cut: nil where neither a
 // stop nor the deadline did it.
 func (r *run) cut(ctx context.Context, while string) *Ended {
+	end := r.halted(ctx)
 	switch {
-	case r.stopped(ctx):
-		return cancelled()
+	case end != nil:
+		return end
 	case r.left() <= 0:
 		return &Ended{Status: Escalated, Reason: policy.Deadline, Message: "the deadline passed while " + while}
 	}
@@ -98,15 +96,25 @@ func recording(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 }
 
-// emit appends an event to the journal, cancelled or not.
+// emit appends an event to the journal, cancelled or not. Once another process
+// drives the run nothing is written of it here.
 func (r *run) emit(ctx context.Context, kind string, data any, blobs ...journal.Blob) error {
 	ctx, cancel := recording(ctx)
 	defer cancel()
+	if ok, err := r.drives(ctx); err != nil {
+		return r.unrecorded(err)
+	} else if !ok {
+		return nil
+	}
 	e, err := r.Journal.Ride(kind, data, blobs...)
 	if err == nil {
 		err = r.Journal.Write(ctx, e)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, journal.ErrNotWriter):
+		r.lost, r.gone = true, true
+		return nil
+	case err != nil:
 		return r.unrecorded(err)
 	}
 	r.recorded(e)
@@ -121,7 +129,7 @@ func (r *run) unrecorded(err error) error {
 
 // recorded tells whoever watches of an event that is in the journal.
 func (r *run) recorded(e journal.Entry) {
-	if r.OnEvent != nil {
+	if r.OnEvent != nil && !r.gone {
 		r.OnEvent(e.Event)
 	}
 }

@@ -2,9 +2,7 @@ package executor
 
 import (
 	"context"
-	"os"
 	"strings"
-	"time"
 )
 
 // The statuses of a run.
@@ -16,27 +14,6 @@ const (
 	FailedStatus  = "failed"
 	Cancelled     = "cancelled"
 )
-
-// Head is the short record of a run that listings show. It is rewritten in
-// place; everything else about a run is in its events.
-type Head struct {
-	Run     string     `json:"run,omitempty"` // filled in by readers
-	Goal    string     `json:"goal"`
-	Scope   string     `json:"scope"`
-	Status  string     `json:"status"`
-	Reason  string     `json:"reason,omitempty"`
-	Started time.Time  `json:"started,omitzero"` // filled in by readers
-	Ended   *time.Time `json:"ended,omitempty"`
-	Rounds  int        `json:"rounds"`
-	Actions int        `json:"actions"`
-	Host    string     `json:"host"`
-	PID     int        `json:"pid"`
-}
-
-// NewHead returns the head of a run that begins.
-func NewHead(goal, scope, host string, pid int) Head {
-	return Head{Goal: goal, Scope: scope, Status: Running, Host: host, PID: pid}
-}
 
 // end completes how the run ended: evidence, or what is left undone and owed.
 func (r *run) end(e Ended) Ended {
@@ -69,7 +46,7 @@ func (r *run) end(e Ended) Ended {
 func owed(e Ended) []string {
 	var out []string
 	switch e.Reason {
-	case "approval":
+	case approvalWanted:
 		out = append(out, "approve or reject the plan")
 	case "rejected", "denied":
 		out = append(out, "decide on the plan, or mend the model or the policy")
@@ -86,22 +63,21 @@ func owed(e Ended) []string {
 	return out
 }
 
-// finish writes the last event and the head.
+// finish writes the last event and the head, where the run is still this process's to write.
 func (r *run) finish(ctx context.Context, e Ended) error {
-	if err := r.emit(ctx, RunEnded, e); err != nil {
+	if err := r.emit(ctx, RunEnded, e); err != nil || r.gone {
 		return err
 	}
-	host, pid := identity()
-	h := NewHead(r.GoalName, r.Scope, host, pid)
-	h.Status, h.Reason, h.Rounds, h.Actions = e.Status, e.Reason, e.Rounds, e.Actions
-	at := r.Now().UTC()
-	h.Ended = &at
-	return r.Journal.SetHead(context.WithoutCancel(ctx), h)
-}
-
-func identity() (host string, pid int) {
-	host, _ = os.Hostname() // A name for people; none is no reason to fail.
-	return host, os.Getpid()
+	ctx, cancel := recording(ctx)
+	defer cancel()
+	h := NewHead(r.GoalName, r.Scope, "", 0)
+	if err := r.Journal.SetHead(ctx, h.ended(e, r.Now())); err != nil {
+		return err
+	}
+	if e.Status == WaitingStatus { // What cancels it from now on is for the one who does, or who goes on.
+		return nil
+	}
+	return forgetCancellation(ctx, r.Beliefs.Client, r.Locker.Keys(), r.Journal.ID())
 }
 
 func joined(reasons []string) string { return strings.Join(reasons, "; ") }

@@ -13,6 +13,7 @@ import (
 // else, so that no two of them can disagree.
 const (
 	RunStarted    = "run_started"
+	RunResumed    = "run_resumed"
 	Observed      = "observed"
 	RoundStarted  = "round_started"
 	AttemptMade   = "attempt"
@@ -41,6 +42,22 @@ type Started struct {
 	Host      string `json:"host"`
 	PID       int    `json:"pid"`
 	Version   string `json:"version"`
+}
+
+// Resumed tells that another process, or the same person later, goes on with
+// the run. Changed says that its model or variables are others than before, so
+// that no approval stands.
+type Resumed struct {
+	By        string   `json:"by,omitempty"`
+	Host      string   `json:"host"`
+	PID       int      `json:"pid"`
+	ModelHash string   `json:"model_hash"`
+	Version   string   `json:"version"`
+	Was       string   `json:"was"` // running: its process ended without a word; or waiting
+	Changed   bool     `json:"changed,omitempty"`
+	UsedS     float64  `json:"used_s"`             // how long the run was driven before, in seconds
+	InDoubt   []string `json:"in_doubt,omitempty"` // ids of its actions that are taken over first
+	Adopted   []string `json:"adopted,omitempty"`  // named leases that it takes back
 }
 
 // Fact is one observed value and where it came from.
@@ -103,6 +120,8 @@ type Observation struct {
 type Round struct {
 	Round int `json:"round"`
 	Of    int `json:"of"`
+
+	Again bool `json:"again,omitempty"` // it had begun before the run was gone on with
 }
 
 // Attempt is one proposal and what the validator said.
@@ -118,6 +137,10 @@ type Attempt struct {
 	Cost     float64  `json:"cost"`
 	Optimal  bool     `json:"optimal,omitempty"`
 	MS       float64  `json:"ms"`
+
+	Calls   int     `json:"calls,omitempty"` // of language models
+	Tokens  int     `json:"tokens,omitempty"`
+	CostUSD float64 `json:"cost_usd,omitempty"`
 }
 
 // Change is one fluent and what it becomes.
@@ -146,12 +169,14 @@ type Plan struct {
 	Steps      []PlannedStep `json:"steps"`
 	Invariants []string      `json:"invariants,omitempty"`
 	PlanHash   string        `json:"plan_hash"`
+	Tried      string        `json:"tried_key"` // of the plan and what bears on it: the same again is a repeat
 }
 
-// Decision is an answer of the policy.
+// Decision is an answer of the policy, and all that it depended on.
 type Decision struct {
 	policy.Decision
-	Round int `json:"round"`
+	Round    int             `json:"round"`
+	Progress policy.Progress `json:"progress"`
 }
 
 // Approved is a person's answer to a plan, or to a step where Step is not 0.
@@ -167,7 +192,9 @@ type Approved struct {
 // RoundEnd tells why a round ended without the goal.
 type RoundEnd struct {
 	Round   int               `json:"round"`
-	Kind    string            `json:"kind,omitempty"` // of the failure, the first word of its key
+	Kind    string            `json:"kind,omitempty"`   // of the failure, the first word of its key
+	Action  string            `json:"action,omitempty"` // that failed
+	Infra   bool              `json:"infra,omitempty"`  // an infrastructure error, not a verdict on the plan
 	Key     policy.FailureKey `json:"failure_key,omitempty"`
 	Steps   int               `json:"steps"` // actions carried out in it
 	Reason  string            `json:"reason"`
@@ -194,4 +221,8 @@ type Ended struct {
 	Undone   []Missing  `json:"undone,omitempty"`
 	Owed     []string   `json:"owed,omitempty"` // decisions that a person owes
 	InDoubt  []string   `json:"in_doubt,omitempty"`
+
+	Released  []string   `json:"released,omitempty"` // named leases that ended with the run
+	Kept      []string   `json:"kept,omitempty"`     // named leases that wait with it
+	KeptUntil *time.Time `json:"kept_until,omitempty"`
 }

@@ -24,7 +24,7 @@ action "mend" {
   effect { add = ["ok(s)"] }
   timeout = "{{timeout}}"
   settle {
-    timeout  = "50ms"
+    timeout  = "5s"
     interval = "5ms"
   }
   run "exec" { command = ["/bin/sh", "{{dir}}/mend.sh", s] }

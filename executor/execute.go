@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/fettleops/fettle/model"
 	"github.com/fettleops/fettle/policy"
@@ -19,6 +20,11 @@ func (r *run) execute(ctx context.Context, p *accepted) (*Ended, error) {
 		}
 		if skipped {
 			continue
+		}
+		if err := r.askPause(ctx); err != nil {
+			f := &failure{kind: "infrastructure", infra: true, reason: err.Error()}
+			f.key = policy.NewFailureKey(f.kind, "")
+			return r.endRound(ctx, f, done)
 		}
 		if end, err := r.mayAct(ctx, p, n); end != nil || err != nil {
 			return end, err
@@ -38,9 +44,27 @@ func (r *run) execute(ctx context.Context, p *accepted) (*Ended, error) {
 	return nil, nil
 }
 
+// askPause looks whether somebody pulled the kill switch, right before an
+// action. Arm compares it once more.
+func (r *run) askPause(ctx context.Context) error {
+	ctx, cancel := r.bounded(ctx)
+	defer cancel()
+	rec, paused, err := r.Locker.Paused(ctx)
+	if err != nil && ctx.Err() == nil { // What was cut ends the run right after this.
+		return fmt.Errorf("whether actions are paused is not known: %w", err)
+	}
+	r.progress.Paused(paused)
+	r.paused = rec
+	return nil
+}
+
 // mayAct asks the policy, and a person where every step is to be confirmed.
 func (r *run) mayAct(ctx context.Context, p *accepted, n int) (*Ended, error) {
-	if end, err := r.decide(ctx, policy.PointAction); end != nil || err != nil {
+	end, err := r.decide(ctx, policy.PointAction)
+	if end != nil && end.Reason == policy.Paused {
+		end.Message = r.paused.String()
+	}
+	if end != nil || err != nil {
 		return end, err
 	}
 	if !r.AskSteps {
@@ -103,7 +127,9 @@ func (r *run) endRound(ctx context.Context, f *failure, done int) (*Ended, error
 	} else {
 		r.progress.Failed(f.key, f.action)
 	}
-	ev := RoundEnd{Round: r.round, Kind: f.kind, Key: f.key, Steps: done, Reason: f.reason, InDoubt: r.doubts()}
+	ev := RoundEnd{
+		Round: r.round, Kind: f.kind, Action: f.action, Infra: f.infra, Key: f.key, Steps: done, Reason: f.reason, InDoubt: r.doubts(),
+	}
 	if err := r.emit(ctx, RoundEnded, ev); err != nil {
 		return nil, err
 	}

@@ -58,7 +58,9 @@ type Config struct {
 	Actuator  Actuator
 	Locker    *lease.Locker
 	Beliefs   Beliefs
-	Journal   *journal.Run
+	Journal   *journal.Run // of Run; Resume opens it itself
+	Leases    []string     // names of the leases that the model observes
+	By        string       // the person who goes on with the run
 
 	// Ask asks a person; it is called where the policy wants an approval. Its
 	// context ends with the run's deadline and when the run is to stop. Nil:
@@ -79,16 +81,20 @@ type Config struct {
 type run struct {
 	Config
 	view
+	driver
 
 	progress  *policy.Tracker
 	tried     *planner.Tried
-	approved  map[string]bool // hashes of plans that a person said yes to
+	approved  map[string]time.Time // when a person said yes to a plan, by its hash
 	round     int
 	news      int // how many conditions the last look found changed
 	guards    int // guarded actions begun, refused ones too: the ids of actions
 	actions   int
 	lastActed time.Time // when the last action ended
-	started   time.Time
+	started   time.Time // so long ago as the run was driven
+	paused    lease.PauseRecord
+	reopened  bool              // the round of that number is gone on with
+	changed   bool              // the model is another than before the run was gone on with
 	inDoubt   map[string]string // actions of unknown outcome, by id
 	mute      bool              // the journal failed: nothing more can be recorded
 }
@@ -99,6 +105,11 @@ type run struct {
 // the end, with what is in doubt, is in the journal only where that still worked.
 func Run(ctx context.Context, c Config) (Ended, error) {
 	r := newRun(c)
+	if err := r.claim(ctx, c.Journal.ID()); err != nil {
+		return failed(err), err
+	}
+	r.watch(ctx)
+	defer r.leave(ctx)
 	host, pid := identity()
 	err := r.emit(ctx, RunStarted, Started{
 		Goal: c.GoalName, Doc: c.Goal.Doc, Scope: c.Scope, Mode: string(c.Policy.Mode), MaxRounds: c.Policy.MaxRounds,
@@ -107,6 +118,11 @@ func Run(ctx context.Context, c Config) (Ended, error) {
 	if err != nil {
 		return r.end(failed(err)), err
 	}
+	return r.drive(ctx)
+}
+
+// drive goes through the loop to the end, and records it.
+func (r *run) drive(ctx context.Context) (Ended, error) {
 	end, err := r.loop(ctx)
 	if err != nil {
 		end = failed(err)
@@ -115,6 +131,7 @@ func Run(ctx context.Context, c Config) (Ended, error) {
 	if r.mute {
 		return end, err
 	}
+	r.partNames(ctx, &end)
 	if e := r.finish(ctx, end); err == nil {
 		err = e
 	}
@@ -126,9 +143,10 @@ func newRun(c Config) *run {
 		c.Now = time.Now
 	}
 	r := &run{
-		Config: c, view: newView(c.Universe), approved: map[string]bool{}, inDoubt: map[string]string{}, started: c.Now(),
+		Config: c, view: newView(c.Universe), approved: map[string]time.Time{}, inDoubt: map[string]string{}, started: c.Now(),
 		tried: planner.NewTried(),
 	}
+	r.quit = func() {}
 	r.progress = policy.NewTracker(r.started)
 	r.progress.Planners(len(c.Proposers))
 	return r
@@ -151,21 +169,31 @@ func (r *run) loop(ctx context.Context) (Ended, error) {
 		if held {
 			return Ended{Status: Succeeded}, nil
 		}
-		if r.round > 0 {
-			r.progress.EndRound()
-		}
-		if end, err = r.decide(ctx, policy.PointRound); end != nil || err != nil {
+		if end, err = r.beginRound(ctx); end != nil || err != nil {
 			return deref(end), err
-		}
-		r.round++
-		r.progress.BeginRound()
-		if err := r.emit(ctx, RoundStarted, Round{Round: r.round, Of: r.Policy.MaxRounds}); err != nil {
-			return Ended{}, err
 		}
 		if end, err = r.oneRound(ctx); end != nil || err != nil {
 			return deref(end), err
 		}
 	}
+}
+
+// beginRound closes the round before and begins another, if the policy allows
+// it. One that was broken off with the process, or by waiting, is gone on with.
+func (r *run) beginRound(ctx context.Context) (*Ended, error) {
+	again := r.reopened
+	r.reopened = false
+	if !again {
+		if r.round > 0 {
+			r.progress.EndRound()
+		}
+		if end, err := r.decide(ctx, policy.PointRound); end != nil || err != nil {
+			return end, err
+		}
+		r.round++
+		r.progress.BeginRound()
+	}
+	return nil, r.emit(ctx, RoundStarted, Round{Round: r.round, Of: r.Policy.MaxRounds, Again: again})
 }
 
 // oneRound plans, asks and executes.

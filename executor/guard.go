@@ -108,6 +108,7 @@ func (g *guard) underLease(ctx context.Context) (*failure, error) {
 	if f := g.raise(lctx); f != nil {
 		return g.refuse(ctx, f, nil, 0)
 	}
+	lease.Point("raised")
 	g.merge(g.guarding(lctx, g.set, observable(g.reads)))
 	if f := g.tooLate(ctx, lctx); f != nil {
 		return g.refuse(ctx, f, nil, 0)
@@ -119,18 +120,20 @@ func (g *guard) underLease(ctx context.Context) (*failure, error) {
 	if f, facts, at := g.check(); f != nil {
 		return g.refuse(ctx, f, facts, at)
 	}
+	lease.Point("observed")
 	if f, err := g.arm(lctx); f != nil || err != nil {
 		if err != nil {
 			return nil, err
 		}
 		return g.refuse(ctx, f, nil, 0)
 	}
+	lease.Point("checked")
 	return g.actAndFinish(lctx)
 }
 
 // raise raises the fence at the actuators before anything is observed.
 func (g *guard) raise(ctx context.Context) *failure {
-	err := g.Actuator.Raise(ctx, g.u, g.ground, g.fence(g.held, g.ref.ActionID, g.want))
+	err := g.raiseAt(ctx, g.ground, g.fence(g.held, g.ref.ActionID, g.want))
 	var higher *world.HigherFenceError
 	switch {
 	case err == nil:
@@ -144,14 +147,19 @@ func (g *guard) raise(ctx context.Context) *failure {
 	return &failure{kind: "infrastructure", reason: "the fence could not be raised: " + err.Error(), infra: true}
 }
 
+// raiseAt raises a fence at the actuators of an action.
+func (r *run) raiseAt(ctx context.Context, g model.Ground, f world.Fence) error {
+	if lease.Without(lease.Fencing) {
+		return nil
+	}
+	return r.Actuator.Raise(ctx, r.u, g, f)
+}
+
 // fence is the token of what is held, to be raised for an action.
 func (r *run) fence(held *lease.Held, id string, resources []lease.Resource) world.Fence {
 	f := world.Fence{Token: held.Fence(), Run: r.Journal.ID(), ActionID: id}
 	for _, res := range resources {
 		f.Resources = append(f.Resources, res.String())
-		if res.Exclusive {
-			f.Writes = append(f.Writes, res.String())
-		}
 		if res.Exclusive {
 			f.Writes = append(f.Writes, res.String())
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -130,8 +131,8 @@ func limits(changes ...string) string {
 	}
 	var b strings.Builder
 	b.WriteString("policy {\n")
-	for name, value := range of {
-		fmt.Fprintf(&b, "  %s = %s\n", name, value)
+	for _, name := range slices.Sorted(maps.Keys(of)) { // In one order: the model's hash is of its text.
+		fmt.Fprintf(&b, "  %s = %s\n", name, of[name])
 	}
 	b.WriteString("}\n")
 	return b.String()
@@ -145,6 +146,8 @@ type rig struct {
 	keys   lease.Keys
 	cli    *clientv3.Client
 	events []journal.Event
+	ago    time.Duration
+	text   string // of the model
 	// see is told of every event, in the run's goroutine: what it does comes
 	// between that event and whatever the run does next.
 	see func(kind string, e journal.Event)
@@ -158,16 +161,17 @@ type setup struct {
 	settle  string            // "" is 10s: only an effect that never comes takes it
 	cli     *clientv3.Client
 	lease   lease.Options
-	beside  *rig   // share its yard and its scope
-	timeout string // of the actions of newShelf
-	futile  string // an act that is answered well and has no effect
+	beside  *rig          // share its yard and its scope
+	timeout string        // of the actions of newShelf
+	futile  string        // an act that is answered well and has no effect
+	ago     time.Duration // how long ago the journal says that it was
 }
 
 var scopes atomic.Int64
 
 func newRig(t testing.TB, s setup) *rig {
 	t.Helper()
-	r := &rig{TB: t, cli: s.cli}
+	r := &rig{TB: t, cli: s.cli, ago: s.ago}
 	if r.cli == nil {
 		r.cli = store.Client()
 	}
@@ -198,6 +202,7 @@ func (r *rig) load(s setup) *load.Loaded {
 		}
 		text = strings.ReplaceAll(text, "{{run "+name+"}}", how)
 	}
+	r.text = text
 	if s.settle == "" {
 		s.settle = "10s"
 	}
@@ -288,7 +293,11 @@ func (r *rig) try(ctx context.Context) (Ended, error) {
 	return Run(ctx, c)
 }
 
-func (r *rig) journal() *journal.Journal { return journal.Open(r.cli, string(r.keys)) }
+func (r *rig) journal() *journal.Journal {
+	j := journal.Open(r.cli, string(r.keys))
+	j.Now = func() time.Time { return time.Now().Add(-r.ago) }
+	return j
+}
 
 // recorded checks that the journal has what was told, in that order, and that
 // its last event and its head are the end.

@@ -26,7 +26,8 @@ type accepted struct {
 func (r *run) problem() validator.Problem {
 	return validator.Problem{
 		U: r.u, Start: r.state, Goal: r.Goal.Cond, GoalArgs: r.GoalArgs, GoalName: r.GoalName, Allowed: r.Goal.Actions,
-		Why: func(a model.Atom) string { return r.last[r.u.Text(a)].Err },
+		StartedAs: "as observed now",
+		Why:       func(a model.Atom) string { return r.last[r.u.Text(a)].Err },
 	}
 }
 
@@ -99,6 +100,7 @@ func (r *run) unreachable(ctx context.Context, res planner.Result) (*Ended, erro
 	defer cancel()
 	everything := r.bearing()
 	holders, err := r.Locker.Holders(wctx, everything)
+	holders = r.others(holders)
 	f := &failure{kind: string(res.Status), key: policy.NewFailureKey(string(res.Status), ""), reason: res.Reason}
 	switch {
 	case err != nil:
@@ -133,7 +135,7 @@ func (r *run) unreachable(ctx context.Context, res planner.Result) (*Ended, erro
 func (r *run) accept(res planner.Result) (*accepted, error) {
 	a := &accepted{steps: res.Plan, event: Plan{
 		Round: r.round, Planner: res.Proposer, Optimal: res.Optimal, Cost: res.Cost,
-		PlanHash: PlanHash(r.ModelHash, r.GoalName, res.Plan),
+		PlanHash: PlanHash(r.ModelHash, r.GoalName, res.Plan), Tried: planner.Key(r.problem(), res.Plan),
 	}}
 	for _, inv := range r.u.Invariants {
 		if inv.Message != "" {
@@ -180,6 +182,7 @@ func (r *run) attempted(a planner.Attempt) Attempt {
 		Round: r.round, Attempt: a.Number, Planner: a.Proposer, Verdict: string(a.Outcome), Next: string(a.Next), Kind: string(a.Kind),
 		Critique: a.Critique, Cost: a.Cost, Optimal: a.Proposal.Optimal, MS: ms(a.Took), Steps: []string{},
 	}
+	e.Calls, e.Tokens, e.CostUSD = a.Usage.Calls, a.Usage.TokensIn+a.Usage.TokensOut, a.Usage.Cost
 	for _, st := range a.Steps {
 		e.Steps = append(e.Steps, st.String())
 	}

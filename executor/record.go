@@ -32,8 +32,9 @@ func (g *guard) record(ctx context.Context, ev *Finished, bodies []journal.Blob)
 	if err != nil {
 		return g.unrecorded(err)
 	}
+	_, _ = g.drives(ctx) // Where the store does not answer, what follows says so.
 	outcome := lease.Outcome{Result: result(*ev), Seen: seen, Note: ev.Message}
-	if err = g.held.Finish(ctx, outcome, append(ops, entry.Ops()...)); err != nil {
+	if err = g.held.Finish(ctx, outcome, append(ops, g.ride(entry)...)); err != nil {
 		return g.lost(ctx, ev, outcome, err)
 	}
 	if outcome.Result == lease.UnknownResult {
@@ -58,13 +59,14 @@ func (g *guard) lost(ctx context.Context, ev *Finished, outcome lease.Outcome, c
 		if err != nil {
 			return g.unrecorded(err)
 		}
-		err = g.held.Unknown(ctx, outcome, append(g.believe(*ev), entry.Ops()...)...)
+		err = g.held.Unknown(ctx, outcome, append(g.believe(*ev), g.ride(entry)...)...)
 		if err == nil {
 			g.recorded(entry)
 			return nil
 		}
 		if !errors.As(err, &changed) {
 			g.mute = true
+			g.held.Abandon()
 			return fmt.Errorf("the outcome of %s could not be recorded, it stays in doubt: %w", g.ref.Action, errors.Join(cause, err))
 		}
 	}

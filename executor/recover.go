@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-
 	"github.com/fettleops/fettle/lease"
 	"github.com/fettleops/fettle/model"
 )
@@ -90,21 +88,34 @@ func (r *run) settle(ctx, pctx context.Context, id string) error {
 		if done || err != nil {
 			return err
 		}
+		if in.Owner.Run == r.Journal.ID() {
+			pctx = wctx // Its own locks, which expire.
+		}
 		if err := r.breathe(pctx, in.Marks); err != nil {
 			return err
 		}
 	}
 }
 
+// underway tells whether somebody still has locks of the action: it is not in
+// doubt then, and the wait for what it may do has not begun.
+func (r *run) underway(ctx context.Context, in lease.Intent) (bool, error) {
+	holders, err := r.Locker.Holders(ctx, in.Marks)
+	return len(holders) > 0, err
+}
+
 // resolve takes an action in doubt over, raises the fence so that nothing late
 // can land, observes, and records what is seen. Nothing is ever replayed. False
 // without an error means that somebody else is at it. Waiting ends with wctx.
 func (r *run) resolve(ctx, wctx context.Context, owner lease.Owner, in lease.Intent) (bool, error) {
-	ground, expect, err := r.pledged(in)
+	ground, expect, err := pledged(r.u, in)
 	if err != nil {
 		return false, err
 	}
-	if in.Unfenced { // It may still land: nothing but time tells.
+	if in.Unfenced && !lease.Without(lease.DoubtWait) { // It may still land: nothing but time tells.
+		if busy, err := r.underway(wctx, in); busy || err != nil {
+			return false, err
+		}
 		ref := StepRef{Round: r.round, Step: owner.Step, Action: owner.Action, ActionID: in.ID}
 		why := fmt.Sprintf("%s of run %s is in doubt and its actuator keeps no fence: it may take effect for another %s", in.Owner.Action, in.Owner.Run, seconds(in.Timeout))
 		if err := r.emit(ctx, StepWaiting, Waiting{StepRef: ref, Busy: why}); err != nil {
@@ -135,7 +146,7 @@ func (r *run) resolve(ctx, wctx context.Context, owner lease.Owner, in lease.Int
 func (r *run) resolveHeld(ctx context.Context, held *lease.Held, since time.Time, ground model.Ground, expect *expectation, in lease.Intent) error {
 	lctx, cancel := held.Context(ctx)
 	defer cancel()
-	if err := r.Actuator.Raise(lctx, r.u, ground, r.fence(held, in.ID, resources(r.u, ground))); err != nil {
+	if err := r.raiseAt(lctx, ground, r.fence(held, in.ID, resources(r.u, ground))); err != nil {
 		return fmt.Errorf("raise the fence: %w", err)
 	}
 	fp := ground.Footprint(r.u)
@@ -158,23 +169,12 @@ func (r *run) resolveHeld(ctx context.Context, held *lease.Held, since time.Time
 	}
 	rctx, end := recording(ctx)
 	defer end()
-	if err := held.Resolve(rctx, lease.Outcome{Result: out, Seen: raw}, append(r.believed(out, expect), entry.Ops()...)); err != nil {
+	if err := held.Resolve(rctx, lease.Outcome{Result: out, Seen: raw}, append(r.Beliefs.after(r.u, out, expect), r.ride(entry)...)); err != nil {
 		return err
 	}
 	r.journalled()
 	r.recorded(entry)
 	return nil
-}
-
-// believed are the beliefs that follow from a resolution.
-func (r *run) believed(out lease.Result, expect *expectation) []clientv3.Op {
-	var ops []clientv3.Op
-	for _, a := range expect.atoms {
-		if a.Fluent.Initial != nil && out == lease.Applied {
-			ops = append(ops, r.Beliefs.Put(r.u.Text(a), r.u.Plain(a.Fluent, expect.state.Get(a))))
-		}
-	}
-	return ops
 }
 
 // verdict tells from the observed state whether the action took effect: applied
@@ -199,42 +199,4 @@ func (r *run) verdict(expect *expectation) (lease.Result, []Fact) {
 		return lease.UnknownResult, nil
 	}
 	return out, seen
-}
-
-// expectation is what an action was to make true.
-type expectation struct {
-	atoms []model.Atom
-	state *model.State // knows those atoms
-}
-
-// pledged reads the action back from its record.
-func (r *run) pledged(in lease.Intent) (model.Ground, *expectation, error) {
-	var p pledge
-	if err := json.Unmarshal(in.Data, &p); err != nil {
-		return model.Ground{}, nil, fmt.Errorf("its record does not say what it was: %w", err)
-	}
-	ground, fault := r.u.Bind(p.Step, nil)
-	if fault != nil {
-		return model.Ground{}, nil, errors.New("the model no longer has it: " + fault.Message)
-	}
-	raw, err := json.Marshal(p.Expect)
-	if err != nil {
-		return model.Ground{}, nil, fmt.Errorf("its record does not say what it was to do: %w", err)
-	}
-	e := &expectation{}
-	if e.state, err = r.u.ParseState(raw); err != nil {
-		return model.Ground{}, nil, fmt.Errorf("what it was to do does not fit the model: %w", err)
-	}
-	for _, text := range slices.Sorted(maps.Keys(p.Expect)) {
-		name, args, err := model.ParseAtom(text)
-		if err != nil {
-			return model.Ground{}, nil, fmt.Errorf("what it was to do: %w", err)
-		}
-		a, err := r.u.FindAtom(name, args)
-		if err != nil {
-			return model.Ground{}, nil, fmt.Errorf("what it was to do does not fit the model: %w", err)
-		}
-		e.atoms = append(e.atoms, a)
-	}
-	return ground, e, nil
 }

@@ -86,8 +86,8 @@ func (v *view) missing(failures []model.Failure, now time.Time) []Missing {
 // look observes everything at the start of a round and tells whether the goal
 // definitely holds.
 func (r *run) look(ctx context.Context) (holds bool, end *Ended, err error) {
-	if r.stopped(ctx) {
-		return false, cancelled(), nil
+	if end := r.halted(ctx); end != nil {
+		return false, end, nil
 	}
 	began := r.Now()
 	octx, cancel := r.bounded(ctx)
@@ -96,8 +96,8 @@ func (r *run) look(ctx context.Context) (holds bool, end *Ended, err error) {
 		return false, r.cut(ctx, "the beliefs were read"), err
 	}
 	readings := r.looking(octx, r.sources(), began)
-	if r.stopped(ctx) { // What was cut tells nothing.
-		return false, cancelled(), nil
+	if end := r.halted(ctx); end != nil { // What was cut tells nothing.
+		return false, end, nil
 	}
 	r.merge(readings)
 	failures := r.Goal.Cond.Explain(r.state, r.GoalArgs)

@@ -54,6 +54,9 @@ func (j *Journal) Blob(ctx context.Context, run, sum string) ([]byte, error) {
 		return nil, fmt.Errorf("journal: blob %s of run %s: %w", sum, run, err)
 	}
 	if len(resp.Kvs) == 0 {
+		if body, err := j.archivedBlob(run, sum); err == nil {
+			return body, nil
+		}
 		return nil, fmt.Errorf("journal: blob %s of run %s: %w", sum, run, ErrNotFound)
 	}
 	return resp.Kvs[0].Value, nil

@@ -10,9 +10,13 @@ import (
 
 // Follow yields the events of a run after a number (0: all), first those that
 // are there and then each as it is written, until ctx ends or the caller has
-// enough. The end of ctx is not yielded as an error.
+// enough. The end of ctx is not yielded as an error. Of an archived run nothing more comes: it ends.
 func (j *Journal) Follow(ctx context.Context, id string, after int64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
+		if j.moved(ctx, id) {
+			j.archivedEvents(id, after, yield)
+			return
+		}
 		for ctx.Err() == nil {
 			last, revision, more := j.read(ctx, id, after, quiet(ctx, yield))
 			if !more {

@@ -36,8 +36,9 @@ const (
 
 // Journal reads and starts the runs of one scope. It is safe for concurrent use.
 type Journal struct {
-	cli    *clientv3.Client
-	prefix string
+	cli     *clientv3.Client
+	prefix  string
+	archive string // Folder of its archived runs; empty: none is read.
 
 	// Now reads the wall clock for the times of events. It may be set before the first use.
 	Now func() time.Time
@@ -83,7 +84,8 @@ func (j *Journal) events(id string) string {
 func (j *Journal) event(id string, seq int64) string {
 	return fmt.Sprintf("%s%012d", j.events(id), seq)
 }
-func (j *Journal) blob(id, sum string) string { return j.run(id) + "b/" + url.PathEscape(sum) }
+func (j *Journal) blobs(id string) string     { return j.run(id) + "b/" }
+func (j *Journal) blob(id, sum string) string { return j.blobs(id) + url.PathEscape(sum) }
 
 // Start begins a new run, named by a ULID, with its head.
 func (j *Journal) Start(ctx context.Context, head any) (*Run, error) {
@@ -107,7 +109,10 @@ func (j *Journal) StartAs(ctx context.Context, id string, head any) (*Run, error
 // Resume goes on writing a run, after its last event. That nobody else writes
 // it is for the run's owner key to see to; where it fails to, Append does.
 func (j *Journal) Resume(ctx context.Context, id string) (*Run, error) {
-	head, err := j.Head(ctx, id)
+	head, err := j.storedHead(ctx, id)
+	if errors.Is(err, ErrNotFound) && j.moved(ctx, id) {
+		return nil, fmt.Errorf("journal: run %s is finished and archived in %s; it cannot be gone on with", id, j.archived(id))
+	}
 	if err != nil {
 		return nil, err
 	}

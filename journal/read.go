@@ -1,10 +1,13 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"slices"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -13,6 +16,15 @@ import (
 
 // Head returns the head of a run, or ErrNotFound.
 func (j *Journal) Head(ctx context.Context, id string) (Head, error) {
+	h, err := j.storedHead(ctx, id)
+	if errors.Is(err, ErrNotFound) && j.archive != "" {
+		return j.archivedHead(id)
+	}
+	return h, err
+}
+
+// storedHead is Head of a run that is in etcd.
+func (j *Journal) storedHead(ctx context.Context, id string) (Head, error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	resp, err := j.cli.Get(ctx, j.head(id))
@@ -25,8 +37,31 @@ func (j *Journal) Head(ctx context.Context, id string) (Head, error) {
 	return decodeHead(resp.Kvs[0])
 }
 
-// Runs returns the heads of all runs, newest first. It steps from run to run and reads no events.
+// Runs returns the heads of all runs, newest first, archived ones too.
 func (j *Journal) Runs(ctx context.Context) ([]Head, error) {
+	old, err := j.archivedHeads() // First: what is moved meanwhile is then seen at least once.
+	if err != nil {
+		return nil, err
+	}
+	out, err := j.stored(ctx)
+	if err != nil || len(old) == 0 {
+		return out, err
+	}
+	known := map[string]bool{}
+	for _, h := range out {
+		known[h.Run] = true
+	}
+	for _, h := range old { // One that is in both was not pruned yet.
+		if !known[h.Run] {
+			out = append(out, h)
+		}
+	}
+	slices.SortFunc(out, func(a, b Head) int { return cmp.Compare(b.Run, a.Run) })
+	return out, nil
+}
+
+// stored returns the heads of the runs in etcd, newest first. It steps from run to run and reads no events.
+func (j *Journal) stored(ctx context.Context) ([]Head, error) {
 	var ids []string
 	from, end := j.runs(), clientv3.GetPrefixRangeEnd(j.runs())
 	for {
@@ -97,8 +132,25 @@ func (j *Journal) heads(ctx context.Context, ids []string) ([]Head, error) {
 // Events yields the events of a run in the order of their numbers, page by page. It ends at the first error.
 func (j *Journal) Events(ctx context.Context, id string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
+		if j.moved(ctx, id) {
+			j.archivedEvents(id, 0, yield)
+			return
+		}
 		_, _, _ = j.read(ctx, id, 0, yield)
 	}
+}
+
+// moved reports whether a run is in the archive alone.
+func (j *Journal) moved(ctx context.Context, id string) bool {
+	if j.archive == "" {
+		return false
+	}
+	_, err := j.storedHead(ctx, id)
+	if !errors.Is(err, ErrNotFound) {
+		return false
+	}
+	_, err = os.Stat(j.archived(id))
+	return err == nil
 }
 
 // read yields the events after a number. It returns the last number, the revision

@@ -38,14 +38,14 @@ func (h *Held) Arm(ctx context.Context, in Intent, cmps []clientv3.Cmp, ops []cl
 	}
 	key := h.l.keys.Intent(in.ID)
 	conditions := append(append(h.owns(), absent(key)), cmps...)
-	resp, err := h.l.txn(ctx, conditions, append(then, ops...), h.whyNot(key))
+	resp, err := h.l.txn(ctx, conditions, append(then, ops...), append(h.whyNot(key), conditionKeys(cmps)...))
 	switch {
 	case errors.Is(err, errTooMany), refused(err):
 		return fmt.Errorf("lease: arm: %w", err)
 	case err != nil:
 		return h.armLost(ctx, in, err)
 	case !resp.Succeeded:
-		return h.notArmed(resp)
+		return h.notArmed(resp, cmps)
 	}
 	in.Revision = resp.Header.Revision
 	h.intent, h.phase = in, armed
@@ -72,6 +72,9 @@ func (h *Held) fill(in Intent) (Intent, error) {
 			return in, fmt.Errorf("lease: the action may write %s, which is not held exclusively", w)
 		}
 	}
+	if Without(Marks) {
+		marks = nil
+	}
 	in.Marks = merge(marks)
 	return in, nil
 }
@@ -90,25 +93,33 @@ func (h *Held) armOps(in Intent) ([]clientv3.Op, error) {
 
 // whyNot reads the locks, and last the intent, for the case that a condition does not hold.
 func (h *Held) whyNot(intent string) []clientv3.Op {
-	out := make([]clientv3.Op, 0, len(h.locks)+1)
+	var out []clientv3.Op
 	for _, key := range h.locks {
 		out = append(out, clientv3.OpGet(key, clientv3.WithKeysOnly()))
 	}
-	return append(out, clientv3.OpGet(intent))
+	return append(append(out, readAll(h.names)...), clientv3.OpGet(intent)) // Keys alone come without their lease.
 }
 
-func (h *Held) notArmed(resp *clientv3.TxnResponse) error {
+func (h *Held) notArmed(resp *clientv3.TxnResponse, cmps []clientv3.Cmp) error {
 	if !h.stillOurs(resp) {
 		h.lose(ErrBroken)
 		return &LostError{h.cause()}
 	}
-	return &RefusedError{Exists: answer(resp, len(h.locks)) != nil}
+	n := len(h.locks) + len(h.names)
+	e := h.l.refusal(cmps, resp, n+1)
+	e.Exists = answer(resp, n) != nil
+	return e
 }
 
 // stillOurs reports whether whyNot found every lock to be ours.
 func (h *Held) stillOurs(resp *clientv3.TxnResponse) bool {
 	for i := range h.locks {
 		if kv := answer(resp, i); kv == nil || kv.CreateRevision != h.fence {
+			return false
+		}
+	}
+	for i, n := range h.names {
+		if kv := answer(resp, len(h.locks)+i); !n.given.Load() && (kv == nil || kv.Lease != int64(n.grant.id)) {
 			return false
 		}
 	}
@@ -121,7 +132,7 @@ func (h *Held) stillOurs(resp *clientv3.TxnResponse) bool {
 func (h *Held) armLost(ctx context.Context, in Intent, cause error) error {
 	lost := &ArmUnknownError{ID: in.ID, Err: cause}
 	h.intent, h.phase = in, over
-	if !h.abandon(ctx) {
+	if !Without(RevokeFirst) && !h.abandon(ctx) {
 		return lost
 	}
 	ctx, cancel := h.l.rescue(ctx)

@@ -69,7 +69,7 @@ func TestArmIsRefused(t *testing.T) {
 func TestArmIsRefusedAfterTheLeaseWasRevoked(t *testing.T) {
 	a, b := pair(t)
 	h := acquire(t, a, x("f", "a"))
-	a.eyes.remove(h) // The watch has not seen it yet: Arm's own transaction must tell.
+	a.eyes.remove(h.hold) // The watch has not seen it yet: Arm's own transaction must tell.
 	vanish(t, h)
 	again := acquire(t, b, x("f", "a"))
 	failsWith[*LostError](t, h.Arm(testCtx(t), Intent{ID: "i"}, nil, nil))

@@ -24,9 +24,14 @@ func looks(ranges []keyRange) []clientv3.Op {
 
 // found returns the keys that the looks of a transaction answered, each once.
 func found(resp *clientv3.TxnResponse) []*mvccpb.KeyValue {
+	return foundFirst(resp, len(resp.Responses))
+}
+
+// foundFirst is found, of the first n looks.
+func foundFirst(resp *clientv3.TxnResponse, n int) []*mvccpb.KeyValue {
 	seen := map[string]bool{}
 	var out []*mvccpb.KeyValue
-	for _, r := range resp.Responses {
+	for _, r := range resp.Responses[:n] {
 		for _, kv := range r.GetResponseRange().GetKvs() {
 			if !seen[string(kv.Key)] {
 				seen[string(kv.Key)] = true
@@ -38,10 +43,10 @@ func found(resp *clientv3.TxnResponse) []*mvccpb.KeyValue {
 }
 
 // inTheWay turns what was found into a *BusyError or, where there is a mark that nobody holds the lock of, an *InDoubtError.
-func (l *Locker) inTheWay(ctx context.Context, resp *clientv3.TxnResponse) error {
+func (l *Locker) inTheWay(ctx context.Context, keys []*mvccpb.KeyValue) error {
 	busy := &BusyError{}
 	var marks []*mvccpb.KeyValue
-	for _, kv := range found(resp) {
+	for _, kv := range keys {
 		k, ok := l.keys.parse(string(kv.Key))
 		switch {
 		case ok && k.mark:
@@ -66,7 +71,7 @@ func holder(k lockKey, kv *mvccpb.KeyValue) Holder {
 	h := Holder{Resource: k.Resource, Fence: kv.CreateRevision, Key: string(kv.Key)}
 	var rec record
 	if json.Unmarshal(kv.Value, &rec) == nil { // A script's own text is shown as no owner.
-		h.Owner, h.Since = rec.Owner, rec.Since
+		h.Owner, h.Since, h.Named, h.For, h.Until = rec.Owner, rec.Since, rec.Named, rec.For, rec.Until
 	}
 	return h
 }
@@ -128,11 +133,11 @@ func answer(resp *clientv3.TxnResponse, i int) *mvccpb.KeyValue {
 // changed, at once when nothing is. The caller then tries Acquire again, and
 // afterwards observes and validates anew. It ends with ctx; watching is backed by polling.
 func (l *Locker) AwaitChange(ctx context.Context, want []Resource) error {
-	f, err := newFootprint(want)
+	r, err := l.request(Owner{}, want)
 	if err != nil {
 		return err
 	}
-	ranges := append(f.free(l.keys), f.queues(l.keys)...)
+	ranges := append(r.free, r.queues()...)
 	before, rev, err := l.look(ctx, ranges)
 	if err != nil || len(before) == 0 {
 		return err

@@ -33,6 +33,9 @@ func (d *deadline) extend(sent, ttl, now time.Duration) {
 func (d *deadline) remaining(now time.Duration) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if Without(Deadline) {
+		return time.Hour
+	}
 	if now >= d.at {
 		d.passed = true
 	}

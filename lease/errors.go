@@ -28,6 +28,10 @@ type Holder struct {
 	Fence    int64  // The token, also the nonce that breaking the lock asks for.
 	Key      string // In etcd.
 	Waiting  bool   // Not a holder: a ticket of one who waits.
+
+	Named bool      // A named lease, which lives across the steps of Owner.Run.
+	For   string    // What a named lease was taken for.
+	Until time.Time // Kept until then although the run does not go on; zero: renewed while it does.
 }
 
 func (h Holder) String() string {
@@ -38,14 +42,11 @@ func (h Holder) String() string {
 	if h.Waiting {
 		return fmt.Sprintf("others wait for %s", h.Resource.Fluent)
 	}
-	who := fmt.Sprintf("pid %d on %s", h.Owner.PID, h.Owner.Host)
-	if h.Owner.Action != "" {
-		who = h.Owner.Action + ", " + who
+	why := ""
+	if h.For != "" {
+		why = " for " + h.For
 	}
-	if h.Owner.Run != "" {
-		who = "run " + h.Owner.Run + ", " + who
-	}
-	return fmt.Sprintf("%s is held %s by %s since %s, token %d", h.Resource, mode, who, h.Since.Format(time.RFC3339), h.Fence)
+	return fmt.Sprintf("%s is held %s%s by %s since %s, token %d", h.Resource, mode, why, h.Owner, h.Since.Format(time.RFC3339), h.Fence)
 }
 
 // BusyError says that somebody else holds what is wanted. Waiting may help, see AwaitChange.
@@ -90,19 +91,6 @@ type LostError struct{ Cause error }
 func (e *LostError) Error() string { return "lease lost: " + e.Cause.Error() }
 
 func (e *LostError) Unwrap() error { return e.Cause }
-
-// RefusedError says that Arm did not happen, though the locks are ours.
-type RefusedError struct {
-	Exists bool // An intent of that id exists.
-	// Otherwise a condition given to Arm does not hold: paused, no longer the run's owner, or the approval is gone.
-}
-
-func (e *RefusedError) Error() string {
-	if e.Exists {
-		return "lease: not armed: an intent of this id exists"
-	}
-	return "lease: not armed: a condition no longer holds (paused, the run's owner, the approval)"
-}
 
 // ArmUnknownError says that Arm's answer was lost. The lease has been given up,
 // the action must not be done. Armed says what was found out afterwards.

@@ -18,6 +18,12 @@ func (f *fault) answerLost() {
 	f.next.Store(&befall)
 }
 
+// putLost is answerLost for the next transaction that puts a lock: those that only read pass.
+func (f *fault) putLost() {
+	f.only.Store(true)
+	f.answerLost()
+}
+
 // delayed holds the next transaction back until the function returned is called; its sender gives up before.
 func (f *fault) delayed() (deliver func() error) {
 	var late func() error

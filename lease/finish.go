@@ -30,11 +30,11 @@ func (h *Held) Finish(ctx context.Context, out Outcome, ops []clientv3.Op) error
 	}
 	then = append(append(then, deletes(h.locks)...), ops...)
 	cmps := append(h.owns(), h.intact(in.State == StateDone)...)
-	h.l.eyes.remove(h) // Not to take its own deletes for another's.
+	h.l.eyes.remove(h.hold) // Not to take its own deletes for another's.
 	resp, err := h.l.txn(ctx, cmps, then, h.whyNot(h.key()))
 	switch {
 	case errors.Is(err, errTooMany), refused(err):
-		h.l.eyes.add(h)
+		h.l.eyes.add(h.hold)
 		return fmt.Errorf("lease: finish: %w", err)
 	case err != nil:
 		return h.finishLost(ctx, in, err)
@@ -158,7 +158,7 @@ func (h *Held) endOps(in Intent, unmark bool) ([]clientv3.Op, error) {
 }
 
 func (h *Held) notFinished(resp *clientv3.TxnResponse) error {
-	now := answerIntent(resp, len(h.locks), h.intent.ID)
+	now := answerIntent(resp, len(h.locks)+len(h.names), h.intent.ID)
 	if now.Revision == h.intent.Revision && !h.stillOurs(resp) {
 		h.lose(ErrBroken)
 		return &LostError{h.cause()}

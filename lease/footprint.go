@@ -28,7 +28,8 @@ var nothing = footprint{Resource{}}
 
 // newFootprint merges the resources wanted, and coarsens fluents with many
 // instances to the whole where the transactions would grow beyond etcd's limit.
-func newFootprint(want []Resource) (footprint, error) {
+// So many conditions more are spared.
+func newFootprint(want []Resource, spare int) (footprint, error) {
 	for _, r := range want {
 		if r.Fluent == "" {
 			return nil, errors.New("lease: a resource without a fluent")
@@ -41,7 +42,7 @@ func newFootprint(want []Resource) (footprint, error) {
 	if len(f) == 0 {
 		return nothing, nil
 	}
-	for f.size() > maxOps {
+	for f.size()+spare > maxOps {
 		fluent := f.costliest()
 		if fluent == "" {
 			return nil, fmt.Errorf("lease: a footprint of %d fluents is too large for one transaction; split the action", len(f.fluents()))
@@ -89,9 +90,10 @@ func (f footprint) size() int {
 			marks++
 		}
 	}
-	acquire := len(f.free("")) + len(f.fluents()) // Their queues too.
+	acquire := len(f.free("")) + len(f.fluents())    // Their queues too.
+	afterWait := len(f) + len(f.fluents()) + reserve // Locks put, tickets deleted.
 	finish := len(f) + marks + 1 + reserve
-	return max(acquire, finish)
+	return max(acquire, afterWait, finish)
 }
 
 func (f footprint) fluents() []string {
@@ -156,6 +158,21 @@ func prefixed(p string) keyRange { return keyRange{p, clientv3.GetPrefixRangeEnd
 
 func (r keyRange) empty() clientv3.Cmp { return absent(r.from).WithRange(r.to) }
 
+// around returns what of the range lies between the keys, which are sorted.
+func (r keyRange) around(keys []string) []keyRange {
+	var out []keyRange
+	for _, key := range keys {
+		if key < r.from || key >= r.to {
+			continue
+		}
+		if r.from < key {
+			out = append(out, keyRange{r.from, key})
+		}
+		r.from = key + "\x00"
+	}
+	return append(out, r)
+}
+
 func (r keyRange) get(opts ...clientv3.OpOption) clientv3.Op {
 	return clientv3.OpGet(r.from, append(opts, clientv3.WithRange(r.to))...)
 }
@@ -194,15 +211,6 @@ func freeFluent(k Keys, fluent string, rs []Resource) []keyRange {
 		if r.Exclusive {
 			out = append(out, prefixed(k.shared(fluent, r.Instance)))
 		}
-	}
-	return out
-}
-
-// queues returns the ranges of the tickets of the footprint's fluents.
-func (f footprint) queues(k Keys) []keyRange {
-	var out []keyRange
-	for _, fluent := range f.fluents() {
-		out = append(out, prefixed(k.Queue(fluent)))
 	}
 	return out
 }

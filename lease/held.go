@@ -24,18 +24,11 @@ const (
 // keeper of its own renews it. Its methods are safe for concurrent use, but
 // the steps of one action are one after another.
 type Held struct {
-	l     *Locker
+	*hold
 	owner Owner
 	f     footprint
-	locks []string // Keys, in the order of f.
-	grant *grant
-	fence int64
-
-	life  context.Context //nolint:containedctx // Ends when the lease is lost or given back.
-	end   context.CancelCauseFunc
-	lost  chan struct{}
-	drop  sync.Once
-	taken bool // By TakeOver.
+	names []*Named // Leases of the same run that its footprint relies on.
+	taken bool     // By TakeOver.
 
 	step   sync.Mutex // One of Arm, Finish, Release, … at a time.
 	phase  phase
@@ -43,26 +36,10 @@ type Held struct {
 }
 
 func newHeld(l *Locker, owner Owner, f footprint, g *grant) *Held {
-	h := &Held{l: l, owner: owner, f: f, grant: g, locks: f.locks(l.keys, g.id), lost: make(chan struct{})}
-	h.life, h.end = context.WithCancelCause(context.Background())
-	return h
+	return &Held{hold: newHold(l, g, f.locks(l.keys, g.id)), owner: owner, f: f}
 }
 
-// start begins to renew and to watch over the locks.
-func (h *Held) start() error {
-	h.l.eyes.add(h) // First, so that Close finds every keeper's.
-	k := &keeper{h: h}
-	if !h.l.spawn(k.run) {
-		h.lose(errClosed)
-		return errClosed
-	}
-	return nil
-}
-
-// Fence returns the token: the revision of the transaction that acquired. It strictly increases in etcd's order.
-func (h *Held) Fence() int64 { return h.fence }
-
-// Resources returns what is held, after merging and coarsening.
+// Resources returns what is held, after merging and coarsening, without what the run's named leases cover.
 func (h *Held) Resources() []Resource { return slices.Clone(h.f) }
 
 // Intent returns the record of the armed or taken-over action; the zero Intent before Arm.
@@ -75,14 +52,14 @@ func (h *Held) Intent() Intent {
 // Remaining returns the time left until its own deadline, which comes before the
 // keys can expire; zero once it passed or the lease is lost or given back.
 func (h *Held) Remaining() time.Duration {
-	if h.life.Err() != nil {
-		return 0
+	left := h.hold.Remaining()
+	for _, n := range h.names {
+		if !n.given.Load() {
+			left = min(left, n.Remaining())
+		}
 	}
-	return h.grant.remaining(h.l.o.Clock())
+	return left
 }
-
-// Lost is closed when the lease is lost. Giving it back does not close it.
-func (h *Held) Lost() <-chan struct{} { return h.lost }
 
 // Err returns why the lease is lost, or ErrReleased; nil while it is held.
 func (h *Held) Err() error {
@@ -92,11 +69,26 @@ func (h *Held) Err() error {
 	return h.cause()
 }
 
-func (h *Held) cause() error {
-	if err := context.Cause(h.life); err != nil {
+// begin starts to keep what has just been acquired.
+func (h *Held) begin() error {
+	if err := h.start(); err != nil {
+		h.l.revokeBehind(h.grant.id)
 		return err
 	}
-	return ErrDeadline
+	h.rely()
+	return nil
+}
+
+// rely lets the end of a named lease that the footprint relies on end this one too.
+func (h *Held) rely() {
+	for _, n := range h.names {
+		stop := context.AfterFunc(n.life, func() {
+			if !n.given.Load() {
+				h.lose(n.cause())
+			}
+		})
+		context.AfterFunc(h.life, func() { stop() })
+	}
 }
 
 // Context returns a context that ends at the deadline, or when the lease is lost
@@ -113,45 +105,34 @@ func (h *Held) Context(parent context.Context) (context.Context, context.CancelF
 	}
 }
 
-// lose ends the life of the lease as lost. After it was given back it does nothing.
-func (h *Held) lose(cause error) {
-	h.drop.Do(func() {
-		h.end(cause)
-		close(h.lost)
-		h.l.eyes.remove(h)
-	})
-}
-
-// giveBack ends the life of the lease in an orderly way.
 func (h *Held) giveBack() {
 	h.phase = over
-	h.drop.Do(func() {
-		h.end(ErrReleased)
-		h.l.eyes.remove(h)
-	})
-	h.l.revokeBehind(h.grant.id)
+	h.hold.giveBack()
 }
 
-// abandon gives the lease up although the outcome of a request is not known. It
-// revokes before it returns, and reports whether that is certain.
-func (h *Held) abandon(ctx context.Context) bool {
-	h.lose(ErrUnsure)
-	return h.l.giveUp(ctx, h.grant.id)
-}
-
-// owns are the conditions that every lock is the one that was put with our token.
-func (h *Held) owns() []clientv3.Cmp {
-	out := make([]clientv3.Cmp, 0, len(h.locks))
-	for _, key := range h.locks {
-		out = append(out, created(key, h.fence))
+// Abandon ends it where neither the outcome nor a withdrawal could be recorded:
+// it is renewed no longer. What was armed stays in doubt, for whoever takes it over.
+func (h *Held) Abandon() {
+	h.step.Lock()
+	defer h.step.Unlock()
+	if h.phase != over {
+		h.phase = over
+		h.lose(ErrUnsure)
+		h.l.revokeBehind(h.grant.id)
 	}
-	return out
 }
 
-func deletes(keys []string) []clientv3.Op {
-	out := make([]clientv3.Op, 0, len(keys))
-	for _, key := range keys {
-		out = append(out, clientv3.OpDelete(key))
+// owns are the conditions that every lock is the one that was put with our
+// token, and every named lease that is relied on still the run's.
+func (h *Held) owns() []clientv3.Cmp {
+	if Without(ArmCompare) {
+		return nil
+	}
+	out := h.created()
+	for _, n := range h.names {
+		if !n.given.Load() {
+			out = append(out, n.ours())
+		}
 	}
 	return out
 }
@@ -173,11 +154,11 @@ func (h *Held) Release(ctx context.Context, ops ...clientv3.Op) error {
 	case h.phase == armed && !h.taken:
 		return errArmed
 	}
-	h.l.eyes.remove(h) // Not to take its own deletes for another's.
-	resp, err := h.l.txn(ctx, h.owns(), append(deletes(h.locks), ops...), nil)
+	h.l.eyes.remove(h.hold) // Not to take its own deletes for another's.
+	resp, err := h.l.txn(ctx, h.created(), append(deletes(h.locks), ops...), nil)
 	switch {
 	case errors.Is(err, errTooMany), refused(err):
-		h.l.eyes.add(h)
+		h.l.eyes.add(h.hold)
 		return fmt.Errorf("lease: release: %w", err)
 	case err != nil:
 		h.phase = over

@@ -65,9 +65,9 @@ func TestRevokedLeaseIsFoundOutWithoutWaitingForTheRenewal(t *testing.T) {
 func TestRenewalNoticesAnExpiredLease(t *testing.T) {
 	a, _ := pair(t)
 	h := acquire(t, a, x("f", "a"))
-	a.eyes.remove(h) // Not seen by the watch.
+	a.eyes.remove(h.hold) // Not seen by the watch.
 	vanish(t, h)
-	k := keeper{h: h}
+	k := keeper{h: h.hold}
 	if k.answered(<-k.renew()) {
 		t.Error("the keeper goes on with a lease that is gone")
 	}
@@ -118,10 +118,18 @@ func TestContextEndsWithTheParentAndWhenGivenBack(t *testing.T) {
 	}
 }
 
-// clock is boot time plus what the test adds.
-type clock struct{ ahead atomic.Int64 }
+// clock is boot time plus what the test adds. Once stopped it goes on only by that.
+type clock struct{ ahead, stopped atomic.Int64 }
 
-func (c *clock) now() time.Duration { return boottime() + time.Duration(c.ahead.Load()) }
+func (c *clock) now() time.Duration {
+	base := boottime()
+	if at := c.stopped.Load(); at != 0 {
+		base = time.Duration(at)
+	}
+	return base + time.Duration(c.ahead.Load())
+}
+
+func (c *clock) stop() { c.stopped.Store(int64(boottime())) }
 
 func TestRenewalsCarryAHolderPastItsFirstDeadline(t *testing.T) {
 	c := &clock{}
@@ -144,6 +152,7 @@ func TestHolderCutOffFromEtcdStopsBeforeItsKeysExpire(t *testing.T) {
 	must(t, armed.Arm(testCtx(t), Intent{ID: "i"}, nil, nil))
 	ctx, cancel := h.Context(testCtx(t))
 	defer cancel()
+	c.stop()
 	must(t, host.Close())
 	c.ahead.Add(int64(10 * time.Second))
 	if h.Remaining() <= 0 || ctx.Err() != nil {

@@ -9,7 +9,7 @@ import (
 // Holders returns who holds what stands in the way of the resources, without
 // taking anything. Marks in doubt and tickets of those who wait are no holders.
 func (l *Locker) Holders(ctx context.Context, want []Resource) ([]Holder, error) {
-	f, err := newFootprint(want)
+	f, err := newFootprint(want, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -123,23 +123,31 @@ const pageSize = 256
 // controller is alive are among them: TakeOver tells the two apart.
 func (l *Locker) Intents(ctx context.Context) ([]Intent, error) {
 	var out []Intent
-	all := prefixed(l.keys.intents())
+	err := l.each(ctx, l.keys.intents(), func(kv *mvccpb.KeyValue) error {
+		in, err := decodeIntent(kv)
+		if err == nil && in.State != StateDone {
+			out = append(out, in)
+		}
+		return err
+	})
+	return out, err
+}
+
+// each calls f for every key below a prefix, page by page. It ends at the first error.
+func (l *Locker) each(ctx context.Context, prefix string, f func(*mvccpb.KeyValue) error) error {
+	all := prefixed(prefix)
 	for {
 		kvs, more, err := l.page(ctx, all)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, kv := range kvs {
-			in, err := decodeIntent(kv)
-			if err != nil {
-				return nil, err
-			}
-			if in.State != StateDone {
-				out = append(out, in)
+			if err := f(kv); err != nil {
+				return err
 			}
 		}
 		if !more {
-			return out, nil
+			return nil
 		}
 		all.from = string(kvs[len(kvs)-1].Key) + "\x00"
 	}
@@ -175,4 +183,25 @@ func (l *Locker) Forget(ctx context.Context, ids ...string) error {
 		}
 	}
 	return nil
+}
+
+// ForgetRun deletes the records of all actions of a run, once it is archived.
+// Where one of them is unresolved that is an error, and none is deleted.
+func (l *Locker) ForgetRun(ctx context.Context, run string) error {
+	var ids []string
+	err := l.each(ctx, l.keys.intents(), func(kv *mvccpb.KeyValue) error {
+		in, err := decodeIntent(kv)
+		if err != nil || in.Owner.Run != run {
+			return err
+		}
+		if in.State != StateDone {
+			return errors.New("lease: not forgotten, because unresolved: " + in.String())
+		}
+		ids = append(ids, in.ID)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return l.Forget(ctx, ids...)
 }

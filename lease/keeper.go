@@ -11,7 +11,7 @@ import (
 // keeper renews one lease every third of its TTL, and ends its life when the
 // deadline passes. A renewal that hangs never delays the look at the deadline.
 type keeper struct {
-	h    *Held
+	h    *hold
 	next time.Duration // When to renew.
 }
 
@@ -61,7 +61,7 @@ func (k *keeper) run() {
 func (k *keeper) firstRenewal() time.Duration {
 	g := k.h.grant
 	age := g.ttl - g.margin - g.remaining(k.h.l.o.Clock())
-	return max(0, g.ttl/3-age)
+	return max(0, g.ttl/3-max(0, age))
 }
 
 func (k *keeper) wait(now, left time.Duration, underWay bool) time.Duration {
@@ -86,6 +86,7 @@ func (k *keeper) renew() chan renewal {
 func (k *keeper) answered(r renewal) bool {
 	h, err := k.h, r.err
 	switch {
+	case Without(Deadline):
 	case errors.Is(err, rpctypes.ErrLeaseNotFound):
 		h.lose(ErrExpired)
 		return false

@@ -60,11 +60,24 @@ func (k Keys) Approval(id string) string { return string(k) + "approval/" + url.
 func (k Keys) Audit(ulid string) string { return string(k) + "audit/" + url.PathEscape(ulid) }
 
 // NotPaused is a condition for Arm: nobody pulled the kill switch.
-func (k Keys) NotPaused() clientv3.Cmp { return absent(k.Pause()) }
+func (k Keys) NotPaused() clientv3.Cmp {
+	if Without(PauseCheck) {
+		return always(k.Pause())
+	}
+	return absent(k.Pause())
+}
 
 // OwnsRun is a condition for Arm: the run's owner is still the one whose key was created at the revision.
 func (k Keys) OwnsRun(run string, revision int64) clientv3.Cmp {
+	if Without(RunOwned) {
+		return always(k.RunOwner(run))
+	}
 	return created(k.RunOwner(run), revision)
+}
+
+// StillArmed is a condition that an action is as Arm wrote it at the revision: neither ended nor taken over.
+func (k Keys) StillArmed(id string, revision int64) clientv3.Cmp {
+	return unchanged(k.Intent(id), revision)
 }
 
 // ApprovalStands is a condition for Arm: the approval is still the one that was read at the revision.
@@ -107,6 +120,11 @@ func absent(key string) clientv3.Cmp { return created(key, 0) }
 
 func created(key string, revision int64) clientv3.Cmp {
 	return clientv3.Compare(clientv3.CreateRevision(key), "=", revision)
+}
+
+// always is a condition that holds whatever the key is.
+func always(key string) clientv3.Cmp {
+	return clientv3.Compare(clientv3.CreateRevision(key), ">", -1)
 }
 
 func unchanged(key string, modRevision int64) clientv3.Cmp {

@@ -16,7 +16,9 @@ package lease
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -35,6 +37,17 @@ func (r Resource) String() string {
 	return r.Fluent + "(" + r.Instance + ")"
 }
 
+// ParseResource reads what String wrote, as an exclusive resource: the name of a
+// lease, "deploy" or "rack(1)", and the KEY of fettle lease.
+func ParseResource(text string) Resource {
+	fluent, args, ok := strings.Cut(text, "(")
+	instance, closed := strings.CutSuffix(args, ")")
+	if !ok || !closed || fluent == "" || instance == "" {
+		return Resource{Fluent: text, Exclusive: true}
+	}
+	return Resource{Fluent: fluent, Instance: instance, Exclusive: true}
+}
+
 // Owner says to people and other controllers who holds a lease.
 type Owner struct {
 	Run    string `json:"run,omitempty"`
@@ -43,6 +56,18 @@ type Owner struct {
 	Host   string `json:"host,omitempty"` // Empty: filled in.
 	PID    int    `json:"pid,omitempty"`  // Zero: filled in.
 	Reason string `json:"reason,omitempty"`
+}
+
+// String says who it is: "run 01J…, drain(api), pid 42 on ops1".
+func (o Owner) String() string {
+	who := fmt.Sprintf("pid %d on %s", o.PID, o.Host)
+	if o.Action != "" {
+		who = o.Action + ", " + who
+	}
+	if o.Run != "" {
+		who = "run " + o.Run + ", " + who
+	}
+	return who
 }
 
 func (o Owner) filled() Owner {

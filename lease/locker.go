@@ -2,13 +2,10 @@ package lease
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
 
-	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
@@ -26,6 +23,7 @@ type Locker struct {
 
 	mu     sync.Mutex
 	closed bool
+	mine   map[string]*ofRun
 }
 
 // New returns a Locker for the keys below prefix, which is that of one scope
@@ -34,7 +32,8 @@ func New(cli *clientv3.Client, prefix string, o Options) *Locker {
 	ctx, end := context.WithCancel(context.Background())
 	l := &Locker{cli: cli, keys: Keys(prefix), o: o.filled(), end: end}
 	l.pool = &pool{l: l, kicked: make(chan struct{}, 1)}
-	l.eyes = &watcher{l: l, ctx: ctx, held: map[string]map[*Held]bool{}}
+	l.eyes = &watcher{l: l, ctx: ctx, held: map[string]map[*hold]bool{}}
+	l.mine = map[string]*ofRun{}
 	l.own.Go(func() { l.pool.run(ctx) })
 	return l
 }
@@ -74,77 +73,6 @@ func (l *Locker) spawn(f func()) bool {
 	return true
 }
 
-// record is the value of a lock's key.
-type record struct {
-	Owner Owner     `json:"owner"`
-	Since time.Time `json:"since"`
-}
-
-// Acquire takes the resources all at once, or none: one try, one transaction, in
-// which the ops given ride along. Resources are merged, and coarsened to whole
-// fluents where too many for one transaction.
-//
-// It returns a *BusyError or *InDoubtError when something is in the way, and a
-// *RetryableError when etcd's answer was lost; the lease of that try is then revoked.
-func (l *Locker) Acquire(ctx context.Context, owner Owner, want []Resource, ops ...clientv3.Op) (*Held, error) {
-	f, err := newFootprint(want)
-	if err != nil {
-		return nil, err
-	}
-	var cmps []clientv3.Cmp
-	ranges := append(f.free(l.keys), f.queues(l.keys)...)
-	for _, r := range ranges {
-		cmps = append(cmps, r.empty())
-	}
-	h, ok, err := l.take(ctx, owner, f, cmps, func(*Held) ([]clientv3.Op, error) { return ops, nil }, looks(ranges))
-	if err != nil {
-		return nil, err
-	}
-	if !ok.Succeeded {
-		return nil, l.inTheWay(ctx, ok)
-	}
-	return h, nil
-}
-
-// take puts the locks of a footprint under a lease of their own, if the conditions hold.
-func (l *Locker) take(ctx context.Context, owner Owner, f footprint, cmps []clientv3.Cmp,
-	more func(*Held) ([]clientv3.Op, error), otherwise []clientv3.Op,
-) (*Held, *clientv3.TxnResponse, error) {
-	g, err := l.pool.take(ctx)
-	if err != nil {
-		return nil, nil, &RetryableError{err}
-	}
-	h := newHeld(l, owner.filled(), f, g)
-	puts, err := h.puts()
-	if err == nil {
-		var extra []clientv3.Op
-		extra, err = more(h)
-		puts = append(puts, extra...)
-	}
-	if err != nil {
-		l.revokeBehind(g.id)
-		return nil, nil, err
-	}
-	resp, err := l.txn(ctx, cmps, puts, otherwise)
-	switch {
-	case errors.Is(err, errTooMany), refused(err) && !errors.Is(err, rpctypes.ErrLeaseNotFound):
-		l.revokeBehind(g.id)
-		return nil, nil, fmt.Errorf("lease: acquire: %w", err)
-	case err != nil:
-		l.giveUp(ctx, g.id)
-		return nil, nil, &RetryableError{err}
-	case !resp.Succeeded:
-		l.pool.put(g) // Nothing hangs on it.
-		return nil, resp, nil
-	}
-	h.fence = resp.Header.Revision
-	if err := h.start(); err != nil {
-		l.revokeBehind(g.id)
-		return nil, nil, err
-	}
-	return h, resp, nil
-}
-
 // giveUp revokes a lease within what is left of ctx, and else behind. It reports whether that is certain.
 func (l *Locker) giveUp(ctx context.Context, id clientv3.LeaseID) bool {
 	ctx, cancel := l.rescue(ctx)
@@ -154,18 +82,6 @@ func (l *Locker) giveUp(ctx context.Context, id clientv3.LeaseID) bool {
 	}
 	l.revokeBehind(id)
 	return false
-}
-
-func (h *Held) puts() ([]clientv3.Op, error) {
-	raw, err := json.Marshal(record{Owner: h.owner, Since: h.l.o.Now().UTC()})
-	if err != nil {
-		return nil, fmt.Errorf("lease: owner: %w", err)
-	}
-	var out []clientv3.Op
-	for _, key := range h.locks {
-		out = append(out, clientv3.OpPut(key, string(raw), clientv3.WithLease(h.grant.id)))
-	}
-	return out, nil
 }
 
 var errTooMany = fmt.Errorf("lease: more than %d conditions or operations in one transaction", maxOps)

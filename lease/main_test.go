@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
@@ -136,6 +137,7 @@ func keysBelow(t testing.TB, prefix string) []string {
 type fault struct {
 	cli  *clientv3.Client
 	next atomic.Pointer[func(invoke func() error) error] // What befalls the next transaction.
+	only atomic.Bool                                     // The next one that writes.
 }
 
 func faulty(t *testing.T) *fault {
@@ -153,7 +155,10 @@ func faulty(t *testing.T) *fault {
 
 func (f *fault) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	call := func() error { return invoke(ctx, method, req, reply, cc, opts...) }
-	if method == "/etcdserverpb.KV/Txn" {
+	writes := func() bool {
+		return len(req.(*etcdserverpb.TxnRequest).GetSuccess()) > 0 && len(req.(*etcdserverpb.TxnRequest).GetCompare()) > 0
+	}
+	if method == "/etcdserverpb.KV/Txn" && (!f.only.Load() || writes()) {
 		if befall := f.next.Swap(nil); befall != nil {
 			late := func() error { return invoke(context.WithoutCancel(ctx), method, req, reply, cc, opts...) }
 			return (*befall)(late)

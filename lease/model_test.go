@@ -198,28 +198,28 @@ func TestFootprintsAreMergedAndCoarsened(t *testing.T) {
 		{"one of many is exclusive", append(many("f", 200, false), x("f", "b")), footprint{x("f", "")}},
 	}
 	for _, c := range cases {
-		got, err := newFootprint(c.want)
+		got, err := newFootprint(c.want, 0)
 		if err != nil || !slices.Equal(got, c.got) {
 			t.Errorf("%s: %v, %v; want %v", c.name, got, err, c.got)
 		}
 	}
-	if got, err := newFootprint(many("f", 51, true)); err != nil || len(got) != 51 {
+	if got, err := newFootprint(many("f", 51, true), 0); err != nil || len(got) != 51 {
 		t.Errorf("51 exclusive instances: %d, %v; want them as they are", len(got), err)
 	}
 	var fluents []Resource
 	for i := range 70 {
 		fluents = append(fluents, x(fmt.Sprint("f", i), "a"))
 	}
-	if got, err := newFootprint(fluents[:40]); err != nil || got.size() > maxOps || len(got) != 40 {
+	if got, err := newFootprint(fluents[:40], 0); err != nil || got.size() > maxOps || len(got) != 40 {
 		t.Errorf("40 fluents: %v, %v", got, err)
 	}
-	if _, err := newFootprint(fluents); err == nil || err.Error() != "lease: a footprint of 70 fluents is too large for one transaction; split the action" {
+	if _, err := newFootprint(fluents, 0); err == nil || err.Error() != "lease: a footprint of 70 fluents is too large for one transaction; split the action" {
 		t.Errorf("70 fluents: %v", err)
 	}
-	if _, err := newFootprint([]Resource{{Instance: "a"}}); err == nil {
+	if _, err := newFootprint([]Resource{{Instance: "a"}}, 0); err == nil {
 		t.Error("a resource without a fluent is taken")
 	}
-	if _, err := newFootprint([]Resource{x("f", "\xff")}); err == nil {
+	if _, err := newFootprint([]Resource{x("f", "\xff")}, 0); err == nil {
 		t.Error("a name that is not UTF-8 is taken, and would be changed in the records")
 	}
 }

@@ -28,17 +28,25 @@ func (l *Locker) TakeOver(ctx context.Context, owner Owner, in Intent, ops ...cl
 	}
 	cmps, ranges := l.takeOverConditions(in, f)
 	key := l.keys.Intent(in.ID)
+	owner = owner.filled()
 	prior := in
-	put := func(h *Held) ([]clientv3.Op, error) {
-		prior.Taken = &Taken{Owner: h.owner, Since: l.o.Now().UTC()}
-		raw, err := prior.encode()
-		return append([]clientv3.Op{clientv3.OpPut(key, raw)}, ops...), err
-	}
-	h, resp, err := l.take(ctx, owner, f, cmps, put, append(looks(ranges), clientv3.OpGet(key)))
-	switch {
-	case err != nil:
+	prior.Taken = &Taken{Owner: owner, Since: l.o.Now().UTC()}
+	raw, err := prior.encode()
+	if err != nil {
 		return nil, err
-	case !resp.Succeeded:
+	}
+	g, err := l.pool.take(ctx)
+	if err != nil {
+		return nil, &RetryableError{err}
+	}
+	h := newHeld(l, owner, f, g)
+	ops = append([]clientv3.Op{clientv3.OpPut(key, raw)}, ops...)
+	resp, err := l.place(ctx, h.hold, record{Owner: owner}, cmps, ops, append(looks(ranges), clientv3.OpGet(key)))
+	if err != nil {
+		return nil, err
+	}
+	if !resp.Succeeded {
+		l.pool.put(g) // Nothing hangs on it.
 		now := answerIntent(resp, len(ranges), in.ID)
 		if now.Revision != in.Revision {
 			return nil, &ChangedError{Intent: now}
@@ -47,7 +55,7 @@ func (l *Locker) TakeOver(ctx context.Context, owner Owner, in Intent, ops ...cl
 	}
 	prior.Revision, prior.Taken.Fence = h.fence, h.fence
 	h.intent, h.phase, h.taken = prior, armed, true
-	return h, nil
+	return h, h.begin()
 }
 
 // takeOverConditions returns the conditions, and the ranges to look into when they do not hold.

@@ -8,7 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// watcher sees locks being deleted by others, which a renewal of the lease does
+// watcher sees locks and owners' keys being deleted by others, which a renewal of the lease does
 // not: an operator breaks a lock by its key. One watch serves all that is held.
 // It is a courtesy: what it misses, Arm and Finish find by comparing.
 type watcher struct {
@@ -17,16 +17,16 @@ type watcher struct {
 
 	mu      sync.Mutex
 	started bool
-	held    map[string]map[*Held]bool // By key of the lock.
+	held    map[string]map[*hold]bool // By key of the lock.
 }
 
 // add begins to watch over the locks of h. The first call starts the watch, just after h was acquired.
-func (w *watcher) add(h *Held) {
+func (w *watcher) add(h *hold) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, key := range h.locks {
 		if w.held[key] == nil {
-			w.held[key] = map[*Held]bool{}
+			w.held[key] = map[*hold]bool{}
 		}
 		w.held[key][h] = true
 	}
@@ -35,7 +35,7 @@ func (w *watcher) add(h *Held) {
 	}
 }
 
-func (w *watcher) remove(h *Held) {
+func (w *watcher) remove(h *hold) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, key := range h.locks {
@@ -47,7 +47,7 @@ func (w *watcher) remove(h *Held) {
 }
 
 func (w *watcher) run(from int64) {
-	locks := prefixed(string(w.l.keys) + "k/")
+	locks := keyRange{string(w.l.keys) + "k/", clientv3.GetPrefixRangeEnd(string(w.l.keys) + "run/")} // Owners of runs too.
 	for w.ctx.Err() == nil {
 		events := w.l.cli.Watch(w.ctx, locks.from, clientv3.WithRange(locks.to), clientv3.WithRev(from), clientv3.WithFilterPut())
 		for resp := range events {
@@ -64,8 +64,11 @@ func (w *watcher) run(from int64) {
 }
 
 func (w *watcher) deleted(key string, revision int64) {
+	if Without(Deadline) {
+		return
+	}
 	w.mu.Lock()
-	var lost []*Held
+	var lost []*hold
 	for h := range w.held[key] {
 		if revision > h.fence {
 			lost = append(lost, h)
@@ -77,9 +80,21 @@ func (w *watcher) deleted(key string, revision int64) {
 	}
 }
 
+// holderOf returns what of ours has a key that was created at the revision, nil where it is not ours.
+func (w *watcher) holderOf(key string, revision int64) *hold {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for h := range w.held[key] {
+		if h.fence == revision {
+			return h
+		}
+	}
+	return nil
+}
+
 func (w *watcher) loseAll(cause error) {
 	w.mu.Lock()
-	var all []*Held
+	var all []*hold
 	for _, hs := range w.held {
 		for h := range hs {
 			all = append(all, h)

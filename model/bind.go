@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -19,7 +20,8 @@ const (
 )
 
 // Fault is a step that means nothing in the model. The message is a sentence
-// for a person, without the step's number.
+// for a person, without the step's number and with names at most as long as
+// [Clip] leaves them.
 type Fault struct {
 	Kind    FaultKind
 	Message string
@@ -54,6 +56,9 @@ func (u *Universe) Bind(st Step, args []int32) (Ground, *Fault) {
 	if a == nil {
 		return Ground{}, u.unknownAction(st.Action)
 	}
+	if f := st.stray(a); f != nil {
+		return Ground{}, f
+	}
 	if len(st.Args) != len(a.Params) {
 		return Ground{}, arityFault(a, len(st.Args))
 	}
@@ -70,6 +75,21 @@ func (u *Universe) Bind(st Step, args []int32) (Ground, *Fault) {
 		args = append(args, o)
 	}
 	return Ground{a, args}, nil
+}
+
+// stray reports an argument whose name is that of no parameter.
+func (st Step) stray(a *Action) *Fault {
+	var names []string
+	for _, given := range st.Params {
+		if slices.ContainsFunc(a.Params, func(p Param) bool { return p.Name == given }) {
+			continue
+		}
+		for _, p := range a.Params {
+			names = append(names, p.Name)
+		}
+		return &Fault{WrongArity, fmt.Sprintf("%q is no parameter of %s; it takes %s%s", Clip(given), a.Name, signature(a.Params), didYouMean(given, names))}
+	}
+	return nil
 }
 
 // arg returns the name given for parameter i.
@@ -106,8 +126,8 @@ func (u *Universe) unknownAction(name string) *Fault {
 	for _, a := range u.Actions {
 		names = append(names, a.Name)
 	}
-	msg := "there is no action " + Quote(name)
-	if near := Nearest(name, names); near != "" {
+	msg := "there is no action " + Quote(Clip(name))
+	if near := nearestAction(name, names); near != "" {
 		msg += "; did you mean " + u.actions[near].Signature() + "?"
 	} else if n := len(names) - maxListed; n > 0 {
 		msg += fmt.Sprintf("; the model has %s and %d more", strings.Join(names[:maxListed], ", "), n)
@@ -140,14 +160,14 @@ func (u *Universe) objectFault(st Step, a *Action, p Param, name string) *Fault 
 	for _, t := range u.Types {
 		if _, ok := u.Find(t, name); ok && !t.Enum {
 			t = u.narrowest(t, name)
-			return &Fault{WrongType, fmt.Sprintf("%s: %s is %s, %s takes %s", st, Quote(name), article(t.Name), a.Name, article(p.Type.String()))}
+			return &Fault{WrongType, fmt.Sprintf("%s: %s is %s, %s takes %s", Clip(st.String()), Quote(Clip(name)), article(t.Name), a.Name, article(p.Type.String()))}
 		}
 	}
 	var names []string
 	for _, o := range u.Objects(p.Type) {
 		names = append(names, u.Name(p.Type, o))
 	}
-	msg := fmt.Sprintf("%s: there is no %s %q", st, p.Type, name)
+	msg := fmt.Sprintf("%s: there is no %s %q", Clip(st.String()), p.Type, Clip(name))
 	if near := Nearest(name, names); near != "" {
 		msg += "; did you mean " + Quote(near) + "?"
 	}

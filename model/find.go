@@ -11,7 +11,7 @@ func (u *Universe) FindAtom(name string, args []string) (Atom, error) {
 		for _, f := range u.Fluents {
 			names = append(names, f.Name)
 		}
-		return Atom{}, fmt.Errorf("there is no fluent %s%s", Quote(name), didYouMean(name, names))
+		return Atom{}, fmt.Errorf("there is no fluent %s%s", Quote(Clip(name)), didYouMean(name, names))
 	}
 	objects, err := u.FindArgs(name, f.Params, args)
 	return Atom{f, objects}, err
@@ -41,7 +41,7 @@ func (u *Universe) findObject(t *Type, name string) (int32, error) {
 	for _, o := range u.Objects(t) {
 		names = append(names, u.Name(t, o))
 	}
-	return 0, fmt.Errorf("there is no %s %q%s", t, name, didYouMean(name, names))
+	return 0, fmt.Errorf("there is no %s %q%s", t, Clip(name), didYouMean(name, names))
 }
 
 func didYouMean(name string, names []string) string {

@@ -57,6 +57,12 @@ func (inv *Invariant) Broken(s *State) []Failure { return inv.Cond.Explain(s, ni
 // Worsened returns the first component of an invariant that the committed
 // delta made worse, or nil: where a step changes something that a component
 // reads, the component must be known true afterwards, or known no worse.
+//
+// Whether a step changes something that a component reads is told by the atoms
+// written and the atoms that the component may read, not by values. A component
+// that is unknown afterwards is therefore worsened also where its value could
+// not have depended on what was written: of up(host(s)), with host(s) = h1 and
+// up(h1) unknown, a step that writes up(h2). That is sound, not complete.
 func (g Ground) Worsened(s *State, d *Delta) *Breach {
 	for _, inv := range g.Action.invariant {
 		for i := range inv.components {

@@ -27,6 +27,51 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
+// nearestAction returns the action that a name most likely meant: one that is
+// near as [Nearest] says, or else one that begins with the same two letters,
+// ends with the same one and has at least half of the name's letters in their
+// order, as "restart" has those of "reboot"; of several the one that has most. Who proposes a plan knows what an action does
+// before knowing what it is called.
+func nearestAction(name string, actions []string) string {
+	if near := Nearest(name, actions); near != "" || len(name) < minAlike || len(name) > maxMisspelt {
+		return near
+	}
+	best, most := "", (len(name)+1)/2-1
+	lower := strings.ToLower(name)
+	for _, a := range actions {
+		c := strings.ToLower(a)
+		if d := len(c) - len(lower); d > 2 || d < -2 || c[:2] != lower[:2] || c[len(c)-1] != lower[len(lower)-1] {
+			continue
+		}
+		if n := common(lower, c); n > most {
+			best, most = a, n
+		}
+	}
+	return best
+}
+
+// minAlike is the length in bytes below which a name is too short to be alike
+// to another that is not near.
+const minAlike = 5
+
+// common is the length of the longest common subsequence.
+func common(a, b string) int {
+	row := make([]int, len(b)+1)
+	for i := range len(a) {
+		diagonal := 0
+		for j := range len(b) {
+			above := row[j+1]
+			if a[i] == b[j] {
+				row[j+1] = diagonal + 1
+			} else {
+				row[j+1] = max(above, row[j])
+			}
+			diagonal = above
+		}
+	}
+	return row[len(b)]
+}
+
 // edits holds three rows of the table of optimal string alignment (Damerau 1964).
 type edits struct{ before, last, row []int }
 

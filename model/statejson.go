@@ -75,7 +75,8 @@ func appendJSON(b []byte, s string) []byte {
 
 // ParseState reads a state as JSON: the bare object that [State.MarshalJSON]
 // writes, or a document {"state": {…}, …} as observing prints it. What is
-// missing is unknown. The error names the place and the key.
+// missing is unknown. A byte order mark in front is skipped. The error names the
+// place and the key.
 func (u *Universe) ParseState(data []byte) (*State, error) {
 	s := u.NewState(false)
 	seen := map[leafKey]bool{}
@@ -171,8 +172,9 @@ func tokenText(t json.Token) string {
 }
 
 // eachFact calls visit for each key and scalar of a JSON state, in the order
-// written. Errors are given their place.
+// written. Errors are given their place. A byte order mark in front is skipped.
 func eachFact(data []byte, visit func(key string, value json.Token) error) error {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	r := &factReader{data: data, dec: json.NewDecoder(bytes.NewReader(data)), visit: visit}
 	r.dec.UseNumber()
 	t, err := r.dec.Token()
@@ -226,7 +228,7 @@ func (r *factReader) object(top bool) (document bool, err error) {
 		case top && document:
 		default:
 			if err = r.visit(key, v); err != nil {
-				return false, r.errorf("%q: %w", key, err)
+				return false, r.errorf("%q: %w", Clip(key), err)
 			}
 		}
 		if err != nil {

@@ -57,6 +57,7 @@ func TestStatesAreReadFromJSON(t *testing.T) {
 		{"empty", ``, `line 1, byte 1: the JSON ends too early`},
 		{"cut", "{\"in(api)\":\n true", `line 2, byte 5: the JSON ends too early`},
 		{"broken", "{\"in(api)\": tru}", `line 1, byte 12: not well-formed JSON: invalid character '}' in literal true (expecting 'e')`},
+		{"a byte order mark", "\ufeff{\"in(api)\": true}", `{"in(api)": true, `},
 		{"trailing", `{} {}`, `line 1, byte 4: something follows the state`},
 		{"sources alone", `{"sources": {}}`, `line 1, byte 15: the document has no "state"`},
 		{"unknown fluent", "{\n  \"inn(api)\": true}", `line 2, byte 18: "inn(api)": there is no fluent inn; did you mean in?`},

@@ -48,3 +48,27 @@ func TestPlanFileThatCannotBeRead(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestPlanFileIsTheSameInALaterRound: what was read once is proposed again, and
+// held against what is observed by then.
+func TestPlanFileIsTheSameInALaterRound(t *testing.T) {
+	p := newLamp().problem()
+	f := NewFile("plan file", validator.ReadPlan(strings.NewReader("on\nfit\n")))
+	const want = "plan file fail precondition: step 1: on not applicable; missing bulb → end_round\nexhausted: step 1: on not applicable; missing bulb"
+	for round := range 2 {
+		res, err := Round(t.Context(), p, []Proposer{f}, Limits{MaxAttempts: 3}, Unlimited{}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := transcript(res); got != want {
+			t.Errorf("round %d: got\n%s\nwant\n%s", round+1, got, want)
+		}
+	}
+	broken := errors.New("disk is gone")
+	f = NewFile("plan file", validator.ReadPlan(io.MultiReader(strings.NewReader("fit\n"), iotest.ErrReader(broken))))
+	for range 2 {
+		if _, err := f.Propose(t.Context(), Request{}); !errors.Is(err, broken) {
+			t.Errorf("error %v", err)
+		}
+	}
+}

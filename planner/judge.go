@@ -49,7 +49,7 @@ func (r *round) tooLong(a *Attempt, most int) {
 	rep := validator.Report{Steps: a.Report.Steps, Step: most + 1, Kind: validator.Policy, Goal: a.Report.Goal}
 	what := "this line" // one that cannot be read
 	if most < len(a.Steps) {
-		rep.Action = a.Steps[most].String()
+		rep.Action = model.Clip(a.Steps[most].String())
 		what = rep.Action
 	}
 	rep.Critique = fmt.Sprintf("step %d: %s denied by max_plan_steps: the plan has %d steps, at most %d are allowed", rep.Step, what, rep.Steps, most)

@@ -10,7 +10,7 @@ var notes = map[string]string{
 	"max_rounds":           "plannings, each followed by its execution",
 	"max_attempts":         "proposals within a round",
 	"max_actions":          "executions over the whole run",
-	"deadline":             "for the whole run",
+	"deadline":             "for the whole run; asked before each action, one in flight ends within its own timeout",
 	"max_repeats":          "how often one plan may be tried from one state",
 	"same_failure_retries": "equal failures in a row",
 	"no_evidence_rounds":   "rounds in which nothing was learned",

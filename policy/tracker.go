@@ -16,6 +16,7 @@ type Tracker struct {
 	truths   truths
 	failed   string     // the action of the last failure
 	round    []Evidence // of the round under way
+	open     Progress   // calls and cost that were restored as used
 }
 
 // NewTracker starts at the given time, with one planner to turn to.
@@ -62,9 +63,10 @@ func (t *Tracker) Attempted() { t.progress.Attempts++ }
 
 // Called counts calls of a language model.
 func (t *Tracker) Called(calls, tokens int, cost float64) {
-	t.progress.Calls += calls
+	t.progress.Calls += calls - t.open.Calls
 	t.progress.Tokens += tokens
-	t.progress.Cost += cost
+	t.progress.Cost += cost - t.open.Cost
+	t.open = Progress{}
 }
 
 // Acted counts an execution of an action, as it begins.

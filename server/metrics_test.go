@@ -342,6 +342,7 @@ func FuzzEvent(f *testing.F) {
 			}
 		}
 	}
+	f.Add("\xff", "run_started", []byte(`{"goal": "healthy"}`))
 	f.Add("A", "run_ended", []byte(`{"cost_usd": -1e308, "seconds": -5}`))
 	f.Fuzz(func(t *testing.T, run, kind string, data []byte) {
 		r := newRig(t)

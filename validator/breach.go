@@ -31,7 +31,7 @@ func (v *validation) witnesses(f *model.Failure) string {
 	for _, l := range f.Leaves {
 		value := "unknown"
 		if l.Value.Known() {
-			value = v.U.ValueText(l.Atom.Fluent, l.Value)
+			value = model.Clip(v.U.ValueText(l.Atom.Fluent, l.Value))
 		}
 		facts = append(facts, v.U.Text(l.Atom)+" = "+value)
 	}

@@ -119,7 +119,7 @@ func (b *Because) when() string {
 	case b.Value == nil:
 		return b.Text
 	default:
-		return b.Text + " from the start"
+		return b.Text + " " + b.start
 	}
 	return fmt.Sprintf("%s since step %d: %s", b.Text, b.Since.Step, b.Since.Action)
 }

@@ -1,6 +1,10 @@
 package validator
 
-import "github.com/fettleops/fettle/model"
+import (
+	"cmp"
+
+	"github.com/fettleops/fettle/model"
+)
 
 // maxFacts is how many facts a failed conjunct lists.
 const maxFacts = 100
@@ -28,7 +32,7 @@ func (v *validation) explain(failures []model.Failure) {
 func (v *validation) because(a *achievers, f *model.Failure, l model.Leaf) Because {
 	b := Because{
 		Fluent: v.U.Text(l.Atom), Value: v.U.Plain(l.Atom.Fluent, l.Value), Since: v.changed.since(l.Atom),
-		Text: v.U.ValueText(l.Atom.Fluent, l.Value), Atom: l.Atom,
+		Text: model.Clip(v.U.ValueText(l.Atom.Fluent, l.Value)), Atom: l.Atom, start: cmp.Or(v.StartedAs, "from the start"),
 	}
 	if !l.Value.Known() && v.Why != nil && b.Since == nil {
 		b.Why = v.Why(l.Atom)

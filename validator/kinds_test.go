@@ -120,3 +120,40 @@ func TestEachKindReadsAsWritten(t *testing.T) {
 		t.Errorf("%d kinds are shown, with that of a valid plan; want 12", len(kinds))
 	}
 }
+
+// Who validates the rest of a plan in the middle of a run says so: nothing there
+// has been false "from the start".
+func TestTheStartIsCalledAsTheProblemSays(t *testing.T) {
+	p := fleet(t)
+	p.StartedAs = "as observed now"
+	const want = "goal not reached after 1 step; missing in_lb(web) (false as observed now)"
+	p.Start.Set(atom(t, p.U, "in_lb(web)"), model.BoolValue(false))
+	r := validator.Validate(p, plan("restart(api)\n"))
+	if r.Critique != want {
+		t.Errorf("got  %s\nwant %s", r.Critique, want)
+	}
+	var b strings.Builder
+	if err := r.WriteText(&b); err != nil || !strings.Contains(b.String(), "  in_lb(web) = false as observed now\n") {
+		t.Errorf("got %s, %v", b.String(), err)
+	}
+	p.U.Invariants[0].Strict = true
+	p.Start.Set(atom(t, p.U, "in_lb(db)"), model.BoolValue(false))
+	const broken = "the state as observed now breaks one_out: only one service may be out of the balancer at a time (out: db, web)"
+	if r := validator.Validate(p, plan("")); r.Critique != broken {
+		t.Errorf("got  %s\nwant %s", r.Critique, broken)
+	}
+}
+
+// An argument of 10 MB must not make a report of 20 MB.
+func TestAReportDoesNotRepeatALongArgument(t *testing.T) {
+	long := strings.Repeat("x", 10<<20)
+	for _, text := range []string{"drain(" + long + ")", long + "(api)", "drain(api, " + long + ")", `[{"action": "drain", "args": {"` + long + `": "api"}}]`, long + " " + long} {
+		r := validator.Validate(fleet(t), plan(text))
+		var b bytes.Buffer
+		err := r.WriteText(&b)
+		doc, jsonErr := r.MarshalJSON()
+		if err != nil || jsonErr != nil || r.Valid || b.Len() > 1000 || len(doc) > 2000 || len(r.Key()) > 1000 {
+			t.Errorf("%.20s…: %d bytes of text, %d of JSON, %d of key, valid %v, %v, %v", text, b.Len(), len(doc), len(r.Key()), r.Valid, err, jsonErr)
+		}
+	}
+}

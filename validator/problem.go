@@ -12,6 +12,10 @@ type Problem struct {
 	Allowed  []*model.Action // the goal's actions; nil: any
 	Rules    []Rule
 
+	// StartedAs is how the start is to be called where a fact is as it was
+	// there; empty: "from the start". Who holds the rest of a plan against what
+	// was just observed calls it "as observed now".
+	StartedAs string
 	// Why tells why an atom is unknown, "" where nobody knows; may be nil.
 	Why func(model.Atom) string
 	// Trace, where not nil, is told every valid step with what it writes; the

@@ -32,7 +32,7 @@ type Report struct {
 	Valid    bool
 	Steps    int    // of the whole plan, those after the violation included
 	Step     int    // the violating step from 1; 0 for the goal and for the start
-	Action   string // the violating step's ground action, as written where it cannot be looked up
+	Action   string // the violating step's ground action, as written where it cannot be looked up, at the length of [model.Clip]
 	Kind     Kind
 	Critique string    // one sentence
 	Missing  []Missing // every failed conjunct, in the order of the model
@@ -73,6 +73,8 @@ type Because struct {
 	Text       string     `json:"-"` // the value as the model writes it
 	Why        string     `json:"-"` // why it is unknown
 	Atom       model.Atom `json:"-"`
+
+	start string // how the start is called
 }
 
 // Since names the step that last changed a fact.

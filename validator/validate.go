@@ -68,18 +68,26 @@ func (v *validation) start() {
 		}
 		if broken := inv.Broken(v.s); len(broken) > 0 {
 			v.r.Kind = Invariant
-			v.r.Critique = "the start state breaks " + v.breach(model.Breach{Invariant: inv, Failure: broken[0]})
+			v.r.Critique = v.startState() + " breaks " + v.breach(model.Breach{Invariant: inv, Failure: broken[0]})
 			v.explain(broken)
 			return
 		}
 	}
 }
 
+// startState names the start as a sentence's subject.
+func (v *validation) startState() string {
+	if v.StartedAs == "" {
+		return "the start state"
+	}
+	return "the state " + v.StartedAs
+}
+
 // step carries out one step, or reports why it cannot be.
 func (v *validation) step(st model.Step) {
 	g, fault := v.U.Bind(st, v.args)
 	if fault != nil {
-		v.fault(st.String(), fault)
+		v.fault(model.Clip(st.String()), fault)
 		return
 	}
 	v.args = g.Args

@@ -30,8 +30,10 @@ func (w *World) Act(ctx context.Context, u *model.Universe, c Call) Outcome {
 	if limit.Err() != nil {
 		return Outcome{Status: Failed, Message: "not started: " + ended(limit), Started: started, Ended: started}
 	}
+	c.text = u.StepText(c.Ground)
 	o, code := r.act.act(limit, w, w.ground(u, c.Ground.Action.Params, c.Ground.Args), c)
 	o.Started, o.Ended = started, time.Now()
+	o.Message = w.sensitive.text(o.Message)
 	if code != 0 && r.fence != nil && slices.Contains(r.fence.raiser.rejects(), code) {
 		o.Status = Rejected
 	}

@@ -27,6 +27,12 @@ type Config struct {
 	// Discover is checked and not carried out yet.
 	Discover map[*model.Type]Block
 	Timeout  map[*model.Action]time.Duration // one minute where not given
+	// Secrets are the texts of sensitive variables. "(sensitive)" stands in
+	// their place in whatever a [Reading], an [Outcome], an error of
+	// [World.Raise] and a diagnostic of [Compile] says, also where they are
+	// written as in JSON or in a URL. The values of fluents are not touched, and
+	// a secret of fewer than 4 characters stays.
+	Secrets []string
 }
 
 // World observes fluents and carries out actions. It is safe for concurrent
@@ -39,6 +45,7 @@ type World struct {
 	observers map[*model.Fluent]*observer
 	actions   map[*model.Action]*action
 	asking    *http.Client // observes and raises fences
+	sensitive *sensitive   // nil: there are no secrets
 	acting    *http.Client // acts: every request on a connection of its own
 	provider  *promServer  // nil: the model names no Prometheus
 	servers   []*promServer
@@ -58,7 +65,7 @@ type action struct {
 // a warning: the model can still be checked, validated and planned offline.
 func Compile(m *model.Model, c Config) (*World, hcl.Diagnostics) {
 	w := &World{
-		folder: c.Folder, eval: withFunctions(c.Eval), model: m, timeout: c.Timeout,
+		folder: c.Folder, eval: withFunctions(c.Eval), model: m, timeout: c.Timeout, sensitive: newSensitive(c.Secrets),
 		observers: map[*model.Fluent]*observer{}, actions: map[*model.Action]*action{},
 	}
 	if abs, err := filepath.Abs(c.Folder); err == nil {
@@ -94,6 +101,9 @@ func Compile(m *model.Model, c Config) (*World, hcl.Diagnostics) {
 		}
 	}
 	sortByPlace(diags)
+	for _, d := range diags {
+		d.Detail = w.sensitive.text(d.Detail)
+	}
 	return w, diags
 }
 

@@ -19,6 +19,13 @@ import (
 // An answer offers stdout (trimmed), body (stdout decoded where it is JSON, the
 // text otherwise) and exit_code. A program that fails has not answered, unless
 // an expression looks at the exit code.
+//
+// A program runs in a process group of its own, which is stopped with it when
+// its time is over. A child that leaves the group (setsid) is not reached by
+// that. A child that lives on after a normal end is left alone where the program
+// acted, since it may be its job to start something, and is stopped where it
+// observed or raised a fence; where it keeps the program's output open, either
+// takes [waitDelay] longer, the time for which more output is awaited.
 func execKind() kind {
 	question := []hcl.AttributeSchema{{Name: "command", Required: true}, {Name: "env"}, {Name: "dir"}, {Name: "timeout"}}
 	return kind{
@@ -119,12 +126,14 @@ func commandLine(argv []string) string {
 	return strings.Join(out, " ")
 }
 
-func (q *execQuery) ask(ctx context.Context, _ *World) answer {
+func (q *execQuery) ask(ctx context.Context, w *World) answer {
 	limit, cancel := context.WithTimeout(ctx, q.timeout)
 	defer cancel()
 	a := answer{sampled: time.Now()}
-	stdout, stderr := &limited{max: maxBody}, &output{}
+	stdout, why := &limited{max: maxBody}, &output{}
+	stderr := &hiding{s: w.sensitive, to: why}
 	x := q.run(limit, stopAt{stdout, cancel}, stderr)
+	stderr.flush()
 	switch {
 	case !x.started:
 		a.err = "not started: " + x.err.Error()
@@ -136,9 +145,9 @@ func (q *execQuery) ask(ctx context.Context, _ *World) answer {
 		a.err = x.err.Error()
 	default:
 		text := strings.TrimSpace(string(stdout.buf))
-		a.env = map[string]any{"stdout": text, "body": decodeBody([]byte(text)), "exit_code": x.code}
+		a.env = map[string]any{"stdout": text, "body": a.decode([]byte(text), ""), "exit_code": x.code}
 		if x.code != 0 {
-			a.failed = withLines(x.text, stderr.bytes())
+			a.failed = withLines(x.text, why.bytes())
 		}
 	}
 	return a

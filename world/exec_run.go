@@ -35,19 +35,22 @@ func (r *execRun) act(ctx context.Context, w *World, g *ground, c Call) (Outcome
 	}
 	p.stray = true // it may be its job to start something
 	out := &output{}
-	x := p.run(ctx, out, out)
+	stdout, stderr := w.streams(out)
+	x := p.run(ctx, stdout, stderr)
+	stdout.flush()
+	stderr.flush()
 	o := Outcome{Output: out.bytes(), Cut: out.cut()}
 	switch {
 	case !x.started:
 		o.Status, o.Message = Failed, "not started: "+x.err.Error()
 	case x.killed:
-		o.Status, o.Message = InDoubt, ended(ctx)+", "+withLines("killed", o.Output)
+		o.Status, o.Message = InDoubt, ended(ctx)+", killed"
 	case x.err != nil:
 		o.Status, o.Message = InDoubt, x.err.Error()
 	case slices.Contains(r.success, x.code):
 		o.Status, o.Message = Done, x.text
 	default:
-		o.Status, o.Message = Failed, withLines(x.text, o.Output)
+		o.Status, o.Message = Failed, x.text
 	}
 	return o, max(x.code, 0)
 }
@@ -83,7 +86,7 @@ func (t *execTarget) key() string {
 	return fmt.Sprintf("exec %q %q %q %v", t.argv, t.env, t.dir, t.reject)
 }
 
-func (t *execTarget) raise(ctx context.Context, _ *World, f Fence) error {
+func (t *execTarget) raise(ctx context.Context, w *World, f Fence) error {
 	limit, cancel := context.WithTimeout(ctx, t.timeout)
 	defer cancel()
 	p := t.process
@@ -91,7 +94,10 @@ func (t *execTarget) raise(ctx context.Context, _ *World, f Fence) error {
 		"FETTLE_FENCE="+strconv.FormatInt(f.Token, 10), "FETTLE_RUN="+f.Run, "FETTLE_ACTION_ID="+f.ActionID,
 		"FETTLE_RESOURCES="+asciiJSON(f.Resources), "FETTLE_WRITES="+asciiJSON(f.Writes))
 	out := &output{}
-	x := p.run(limit, out, out)
+	stdout, stderr := w.streams(out)
+	x := p.run(limit, stdout, stderr)
+	stdout.flush()
+	stderr.flush()
 	where := commandLine(p.argv)
 	switch {
 	case !x.started:

@@ -17,7 +17,8 @@ import (
 // httpKind observes by a request, and acts by one.
 //
 // An answer offers status, headers (by canonical and by lower-case name), body
-// (decoded where it is JSON, a text otherwise) and text (the body as it is).
+// (decoded where it is JSON, a text otherwise) and text (the body as it is). A
+// body in which an object gives a key twice has no value.
 // Any answer to a request about one object can be evaluated, since a health
 // endpoint may say DOWN with a 503; a list is only read from a success, unless
 // its expressions look at the status.
@@ -124,9 +125,12 @@ func (q *httpQuery) ask(ctx context.Context, w *World) answer {
 	case x.err != nil:
 		a.err, a.absent = unanswered(limit, x.err, q.timeout)
 	default:
-		a.failed = x.failed()
+		if a.failed = x.failed(); a.failed != "" {
+			a.status = fmt.Sprintf("HTTP %d", x.status)
+		}
 		a.env = map[string]any{
-			"status": x.status, "headers": headerNames(x.header), "body": decodeBody(body.buf), "text": string(body.buf),
+			"status": x.status, "headers": headerNames(x.header), "text": string(body.buf),
+			"body": a.decode(body.buf, x.header.Get("Content-Type")),
 		}
 	}
 	return a

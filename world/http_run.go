@@ -37,7 +37,9 @@ func (r *httpRun) act(ctx context.Context, w *World, g *ground, c Call) (Outcome
 		return Outcome{Status: Failed, Message: "not sent: " + clip(err.Error(), 300)}, 0
 	}
 	out := &output{}
-	x := do(ctx, w.acting, method, address, h, strings.NewReader(body), out)
+	told := &hiding{s: w.sensitive, to: out}
+	x := do(ctx, w.acting, method, address, h, strings.NewReader(body), told)
+	told.flush()
 	hidden := secrets(h)
 	o := Outcome{Output: []byte(redact(string(out.bytes()), hidden)), Cut: out.cut()}
 	switch {
@@ -54,9 +56,6 @@ func (r *httpRun) act(ctx context.Context, w *World, g *ground, c Call) (Outcome
 		o.Status, o.Message = Failed, statusText(&x)
 		if x.status == http.StatusBadGateway || x.status == http.StatusGatewayTimeout {
 			o.Status = InDoubt // A gateway lost the answer; the actuator may have acted.
-		}
-		if last := lastLines(o.Output); last != "" {
-			o.Message += ": " + last
 		}
 	}
 	o.Message = redact(o.Message, hidden)
@@ -85,8 +84,11 @@ func (r *httpRun) request(g *ground, c Call) (address, method string, h http.Hea
 		return
 	}
 	fixed := map[string]string{
-		"Fettle-Fence": strconv.FormatInt(c.Fence, 10), "Fettle-Run": c.Run, "Fettle-Step": strconv.Itoa(c.Step),
+		"Fettle-Run": c.Run, "Fettle-Step": strconv.Itoa(c.Step),
 		"Idempotency-Key": c.ActionID, "Fettle-Writes": asciiJSON(c.Writes), "Fettle-Armed": strconv.FormatInt(c.Armed, 10),
+	}
+	if c.Fence != 0 {
+		fixed["Fettle-Fence"] = strconv.FormatInt(c.Fence, 10)
 	}
 	if h, err = g.header(r.headers, fixed); err != nil {
 		return
@@ -193,7 +195,9 @@ func (t *httpTarget) raise(ctx context.Context, w *World, f Fence) error {
 	// Raising twice is raising once, so that the transport may repeat it on a new
 	// connection where an idle one turns out to be closed. Nothing is sent of it.
 	h["Idempotency-Key"] = nil
-	x := do(limit, w.asking, http.MethodPost, t.url, h, strings.NewReader(string(body)), out)
+	told := &hiding{s: w.sensitive, to: out}
+	x := do(limit, w.asking, http.MethodPost, t.url, h, strings.NewReader(string(body)), told)
+	told.flush()
 	switch {
 	case x.err != nil && ctx.Err() == nil && limit.Err() != nil:
 		return fmt.Errorf("raise the fence at %s: no answer within %s", where, t.timeout)

@@ -120,7 +120,8 @@ func TestListsThatCannotTellGiveUnknown(t *testing.T) {
 		{"an item that says nothing", 200, `[{"up":true}]`, "in_lb(api) = unknown [no item is about in_lb(api), but 1 items do not say what they are about]"},
 		{"field missing", 200, `[{"name":"api"}]`, "in_lb(api) = unknown [the answer has no up]"},
 		{"no list", 200, `{"a":1}`, "in_lb(api) = unknown [items wants a list, got an object with fields]"},
-		{"not JSON", 200, `<html>`, `in_lb(api) = unknown [items wants a list, got "<html>"]`},
+		{"not JSON", 200, `<html>`, `in_lb(api) = unknown [the answer is not JSON (text/html; charset=utf-8): <html>]`},
+		{"a key twice", 200, `[{"name":"db","name":"api","up":true}]`, `in_lb(api) = unknown [the answer gives the key "name" twice]`},
 		{"an error with an empty list", 503, `[]`, "in_lb(api) = unknown [HTTP 503 Service Unavailable]"},
 	} {
 		m := newTestModel(t)
@@ -179,7 +180,7 @@ func TestOneRequestForEachInstance(t *testing.T) {
 	got := m.observe(t, w, "up(api)", "up(db)", "up('../admin?x=1#é\\'')", "in_lb('../admin?x=1#é\\'')", "in_lb(api)")
 	same(t, got, `
 up(api) = true {status = "UP"}
-up(db) = false {status = "DOWN"}
+up(db) = false {HTTP 503, status = "DOWN"}
 up('../admin?x=1#é\'') = true {status = "UP"}
 in_lb('../admin?x=1#é\'') = unknown [the name "../admin?x=1#é'" does not fit into a URL as it is; write urlencode(s) in the url]
 in_lb(api) = true {status = "UP"}`)
@@ -421,5 +422,53 @@ func BenchmarkObserveListOfTenThousand(b *testing.B) {
 		if len(rs) != 10_000 || !rs[9999].Value.Known() {
 			b.Fatalf("%d readings, %+v", len(rs), rs[len(rs)-1])
 		}
+	}
+}
+
+// A proxy's error page, or a login page, is what comes instead of JSON.
+func TestAnAnswerThatIsNotWhatTheExpressionTakesItForSaysWhatItIs(t *testing.T) {
+	const page = "<!doctype html>\n<html><head><title>Sign in</title></head>"
+	for _, c := range []struct{ name, answer, value, want string }{
+		{"a page", page, "body.status == 'UP'", "unknown [the answer is not JSON (text/html; charset=utf-8): <!doctype html> <html><head><title>Sign in</title></head>]"},
+		{"a page, an optional field", page, "body?.status == 'UP'", "unknown [the answer is not JSON (text/html; charset=utf-8): <!doctype html> <html><head><title>Sign in</title></head>]"},
+		{"a page, a list", page, "any(body, .up)", "unknown [the answer is not JSON (text/html; charset=utf-8): <!doctype html> <html><head><title>Sign in</title></head>]"},
+		{"half of the JSON", `{"status": "UP", `, "body.status == 'UP'", `unknown [the answer is not JSON (text/plain; charset=utf-8): {"status": "UP",]`},
+		{"nothing", "", "body.status == 'UP'", "unknown [the answer is empty, and not JSON]"},
+		{"a long text", strings.Repeat("ü", 100), "body.status == 'UP'", "unknown [the answer is not JSON (text/plain; charset=utf-8): " + strings.Repeat("ü", 80) + "…]"},
+		{"a text that is meant", "ready", "body == 'ready'", `true {"ready"}`},
+		{"a text that is no number", "many", "int(body) > 3", `unknown [invalid operation: int(many)] {"many"}`},
+		{"a key twice", `{"status": "UP", "status": "DOWN"}`, "body.status == 'UP'", `unknown [the answer gives the key "status" twice]`},
+		{"a key twice, deeper", `[1, {"a": [{"b": {}, "c": [], "b": 1}]}]`, "len(body) > 1", `unknown [the answer gives the key "b" twice]`},
+		{"a key twice, and nobody asks", `{"status": "UP", "status": "DOWN"}`, "text contains 'DOWN'", "true {text = "},
+		{"equal keys and values of different objects", `{"a": "a", "b": {"a": "b", "c": "a"}, "c": [{"a": 1}, {"a": 2}]}`, "body.a == 'a'", `true {a = "a"}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := newTestModel(t)
+			m.serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, c.answer) })
+			w := m.mustCompile(t, fmt.Sprintf("fluent \"open\" {\n observe \"http\" {\n url = var.at\n value = %q\n }\n }", c.value))
+			got := strings.TrimPrefix(m.observe(t, w, "open"), "open = ")
+			if begun := strings.HasSuffix(c.want, "= ") && strings.HasPrefix(got, c.want); strings.TrimSpace(got) != c.want && !begun {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestAStatusThatIsNoSuccessIsNoted(t *testing.T) {
+	for _, c := range []struct{ name, value, want string }{
+		{"judged by its content", "body.status == 'UP'", `false {HTTP 503, status = "DOWN"}`},
+		{"judged by its status", "status == 200", "false {status = 503}"},
+		{"nothing to say beside it", "true", "true {HTTP 503}"},
+		{"unknown", "body.up", `unknown [HTTP 503 Service Unavailable; the answer has no up] {HTTP 503}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := newTestModel(t)
+			m.serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(http.StatusServiceUnavailable)
+				_, _ = io.WriteString(w, `{"status": "DOWN"}`)
+			})
+			w := m.mustCompile(t, fmt.Sprintf("fluent \"open\" {\n observe \"http\" {\n url = var.at\n value = %q\n }\n }", c.value))
+			same(t, m.observe(t, w, "open"), "open = "+c.want)
+		})
 	}
 }

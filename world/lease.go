@@ -66,6 +66,7 @@ func (q leaseQuery) ask(ctx context.Context, w *World) answer {
 	if !s.Since.IsZero() {
 		a.env["since"] = s.Since.UTC().Format(time.RFC3339)
 	}
+	a.note = s.String()
 	return a
 }
 

@@ -59,23 +59,32 @@ func (g *ground) lease(e hcl.Expression) (string, error) {
 	return canonical(v.AsString()), nil
 }
 
-// LeaseNames returns the names of the leases that observe blocks look at, each
-// once and sorted. Who holds one bears on what can be planned: a goal that is
-// out of reach now may be reached once it is free.
+// LeaseNames returns the names of the leases that are observed or acquired, each
+// once and sorted. Who holds one bears on what can be planned: a goal that is out
+// of reach now may be reached once it is free.
 func (w *World) LeaseNames(u *model.Universe) []string {
 	var out []string
-	for f, o := range w.observers {
-		asks, ok := o.asker.(*leaseObserve)
-		if !ok {
-			continue
+	add := func(name hcl.Expression, params []model.Param) {
+		if name == nil {
+			return
 		}
-		for a := range u.Atoms(f) {
-			if name, err := w.ground(u, f.Params, a.Args).lease(asks.name); err == nil { // Otherwise its reading says why.
+		for args := range u.Instances(params) {
+			if name, err := w.ground(u, params, args).lease(name); err == nil { // Otherwise its use says why.
 				out = append(out, name)
 			}
-			if o.shared {
-				break
+			if len(dependsOn(params, []hcl.Expression{name})) == 0 {
+				return
 			}
+		}
+	}
+	for f, o := range w.observers {
+		if l, ok := o.asker.(*leaseObserve); ok {
+			add(l.name, f.Params)
+		}
+	}
+	for a, r := range w.actions {
+		if l, ok := r.act.(*leaseRun); ok {
+			add(l.acquire, a.Params)
 		}
 	}
 	slices.Sort(out)

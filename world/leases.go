@@ -31,6 +31,18 @@ type LeaseState struct {
 	Since  time.Time
 }
 
+// String says who holds the lease.
+func (s LeaseState) String() string {
+	switch {
+	case !s.Held:
+		return "nobody holds it"
+	case s.For != "":
+		return "held for " + s.For + " by " + s.Holder
+	default:
+		return "held by " + s.Holder
+	}
+}
+
 // LeaseError says that a lease was neither taken nor given back.
 type LeaseError struct {
 	Reason string

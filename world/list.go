@@ -20,6 +20,9 @@ func (o *observer) index(u *model.Universe, a *answer) list {
 	if why := o.judge(a); why != "" {
 		return list{reason: why}
 	}
+	if a.notJSON != "" && mentions("body", o.items) {
+		return list{reason: joinReasons(a.failed, a.notJSON)}
+	}
 	v, _, err := o.items.run(maps.Clone(a.env))
 	if err != nil {
 		return list{reason: joinReasons(a.failed, err.Error())}

@@ -45,10 +45,10 @@ func (w *World) observe(ctx context.Context, u *model.Universe, refs []model.Ref
 	out := make([]Reading, len(r.atoms))
 	for i, a := range r.atoms {
 		if err := ctx.Err(); err != nil {
-			out[i] = Reading{Atom: a.atom, Err: "interrupted: " + err.Error(), Source: a.source()}
+			out[i] = w.sensitive.reading(Reading{Atom: a.atom, Err: "interrupted: " + err.Error(), Source: a.source()})
 			continue
 		}
-		out[i] = check(a.o, r.read(a))
+		out[i] = w.sensitive.reading(check(a.o, r.read(a)))
 	}
 	return out
 }

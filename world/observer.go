@@ -3,6 +3,7 @@ package world
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/expr-lang/expr/types"
@@ -194,12 +195,19 @@ type answer struct {
 	err     string // why there is no answer
 	absent  bool   // …and that is what `absent` speaks of
 	failed  string // the answer says of itself that it failed: HTTP 503
+	status  string // its status where that is no success: HTTP 503
+	notJSON string // why its body has no fields, "" where it may have
+	twice   string // why its body cannot be told, "" where it can
+	note    string // what it says, where that tells a person more than what was read of it
 	redact  []string
 	series  *seriesAnswer // of the kinds that answer so, nil where there is no answer
 }
 
 // judge tells why the answer cannot be evaluated, "" where it can.
 func (o *observer) judge(a *answer) string {
+	if a.twice != "" && mentions("body", o.value, o.items) {
+		return joinReasons(a.failed, a.twice)
+	}
 	if a.failed == "" || mentions(o.kind.verdict, o.value, o.items) || o.kind.judged && o.items == nil {
 		return ""
 	}
@@ -226,9 +234,16 @@ func (o *observer) evaluate(u *model.Universe, g *ground, r Reading, a *answer, 
 		}
 	}
 	v, note, err := o.value.run(env)
-	r.Note = note
+	if a.status != "" && !mentions(o.kind.verdict, o.value) {
+		note = strings.TrimSuffix(a.status+", "+note, ", ")
+	}
+	if r.Note = note; a.note != "" {
+		r.Note = clip(a.note, 160)
+	}
 	if err == nil {
 		r.Value, err = toValue(u, o.fluent, v)
+	} else if a.notJSON != "" && o.value.fields {
+		r.Note, err = a.status, errors.New(a.notJSON)
 	}
 	if err != nil {
 		r.Err = clip(joinReasons(a.failed, err.Error()), 300)

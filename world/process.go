@@ -17,7 +17,8 @@ const (
 	// is well within the margin that a lease keeps for its holder to stop.
 	killGrace = 250 * time.Millisecond
 	// waitDelay is how long the output of a process is waited for after it
-	// ended: a grandchild may keep the pipe open.
+	// ended: a grandchild may keep the pipe open. An action that leaves one
+	// behind takes so much longer, though it ended.
 	waitDelay = time.Second
 )
 

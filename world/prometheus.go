@@ -25,9 +25,15 @@ func prometheusKind() kind {
 	return kind{
 		name: "prometheus",
 		attributes: []hcl.AttributeSchema{
-			{Name: "value", Required: true}, {Name: "absent"},
-			{Name: "query", Required: true}, {Name: "labels"}, {Name: "reduce"}, {Name: "max_age"}, {Name: "freshness"},
-			{Name: "address"}, {Name: "timeout"},
+			{Name: "value", Required: true},
+			{Name: "absent"},
+			{Name: "query", Required: true},
+			{Name: "labels"},
+			{Name: "reduce"},
+			{Name: "max_age"},
+			{Name: "freshness"},
+			{Name: "address"},
+			{Name: "timeout"},
 		},
 		observe:            func(d *decoder) asker { return decodePrometheusObserve(d) },
 		series:             decodeSeries,
@@ -92,7 +98,15 @@ func decodeSeries(d *decoder, f *model.Fluent) *series {
 // untold warns of a fluent whose samples' times matter and cannot be told: a
 // guard and the confirmation of an effect would find it unknown each time.
 func (w *World) untold(m *model.Model, o *observer, rng hcl.Range) hcl.Diagnostics {
-	if o.series == nil || o.series.tells {
+	switch {
+	case o.series == nil:
+		return nil
+	case o.absent != nil && o.series.maxAge != nil && !o.series.fresh:
+		return hcl.Diagnostics{{
+			Severity: hcl.DiagWarning, Subject: rng.Ptr(), Summary: "Age of absence not told",
+			Detail: fmt.Sprintf("An object of fluent %q that no series is about has no sample, so nothing tells when it was absent, and with max_age it is unknown to every guard. Add a query that gives the time, as in freshness = \"timestamp(up)\".", o.fluent.Name),
+		}}
+	case o.series.tells:
 		return nil
 	}
 	why := ""

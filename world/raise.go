@@ -27,7 +27,7 @@ const maxKeepers = 4096
 func (w *World) Raise(ctx context.Context, u *model.Universe, g model.Ground, f Fence) error {
 	keepers, err := w.keepers(u, f.Resources)
 	if err != nil {
-		return fmt.Errorf("raise the fence for %s: %w", u.StepText(g), err)
+		return w.sensitive.error(fmt.Errorf("raise the fence for %s: %w", u.StepText(g), err))
 	}
 	errs := make([]error, len(keepers))
 	var group errgroup.Group
@@ -36,7 +36,7 @@ func (w *World) Raise(ctx context.Context, u *model.Universe, g model.Ground, f 
 		group.Go(func() error {
 			own := f
 			own.Resources, own.Writes = k.resources, those(f.Writes, k.resources)
-			errs[i] = k.target.raise(ctx, w, own)
+			errs[i] = w.sensitive.error(k.target.raise(ctx, w, own))
 			return nil
 		})
 	}

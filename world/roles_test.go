@@ -29,6 +29,16 @@ func play(role string, args []string) int {
 		}
 		code, _ := strconv.Atoi(args[0])
 		return code
+	case "run on": // prints a text to stdout and one to stderr, neither with the end of its line
+		fmt.Print(args[0])
+		fmt.Fprint(os.Stderr, args[1])
+	case "fail": // prints its arguments to stdout, then as many to stderr, and fails
+		fmt.Println(strings.Join(args, "\n"))
+		fmt.Fprintln(os.Stderr, strings.Join(args, "\n"))
+		return 3
+	case "around": // SECRET: a flood whose kept head ends within the secret, and whose tail begins within it
+		pad := strings.Repeat(".", headSize-len(args[0])/2)
+		fmt.Print(pad, args[0], strings.Repeat(".", tailSize), args[0], strings.Repeat(".", tailSize-len(args[0])/2))
 	case "env":
 		fmt.Println(strings.Join(os.Environ(), "\n"))
 	case "dump":

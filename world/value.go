@@ -36,11 +36,18 @@ var builtins = []string{
 	"keys", "values", "fromJSON",
 }
 
+// collections are those of them that take their argument apart.
+var collections = []string{
+	"all", "any", "one", "none", "filter", "map", "count", "sum", "find", "findIndex", "findLast", "findLastIndex",
+	"min", "max", "mean", "median", "first", "last", "keys", "values",
+}
+
 // program is a compiled expression over an answer. It is immutable.
 type program struct {
-	code  *vm.Program
-	names map[string]bool // of the answer and parameters, that it mentions
-	typ   reflect.Type    // of its value; an interface where not known before
+	code   *vm.Program
+	names  map[string]bool // of the answer and parameters, that it mentions
+	fields bool            // it takes the body for an object or a list
+	typ    reflect.Type    // of its value; an interface where not known before
 }
 
 // sourceError is a mistake at characters [from, to) of an expression's source.
@@ -92,7 +99,7 @@ func compile(src string, answers types.Map, params []model.Param, list bool) (*p
 	if err != nil {
 		return nil, at(err)
 	}
-	return &program{code: code, names: r.names, typ: typ}, nil
+	return &program{code: code, names: r.names, fields: r.fields, typ: typ}, nil
 }
 
 func newConfig(env types.Map) *conf.Config {
@@ -170,11 +177,12 @@ func cause(err error) error {
 
 // rewriter checks an expression's tree and makes it tell unknown from false.
 type rewriter struct {
-	env   types.Map
-	list  bool
-	names map[string]bool
-	lets  map[string]bool
-	err   error
+	env    types.Map
+	list   bool
+	names  map[string]bool
+	fields bool
+	lets   map[string]bool
+	err    error
 }
 
 func (r *rewriter) refuse(n ast.Node, format string, args ...any) {
@@ -194,7 +202,10 @@ func (r *rewriter) check(node *ast.Node) {
 		switch v := (*n).(type) {
 		case *ast.CallNode:
 			r.refuse(v, "there is no function %s here", v.Callee)
+		case *ast.BuiltinNode:
+			r.fields = r.fields || slices.Contains(collections, v.Name) && len(v.Arguments) > 0 && isBody(v.Arguments[0])
 		case *ast.MemberNode:
+			r.fields = r.fields || isBody(v.Node)
 			if v.Method {
 				r.refuse(v, "an answer has no methods")
 			}
@@ -222,6 +233,12 @@ func (r *rewriter) check(node *ast.Node) {
 			r.refuse(id, "there is no name %s here; the answer has %s", id.Value, strings.Join(slices.Sorted(maps.Keys(r.env)), ", "))
 		}
 	}))
+}
+
+// isBody tells whether a node is the answer's body.
+func isBody(n ast.Node) bool {
+	id, ok := n.(*ast.IdentifierNode)
+	return ok && id.Value == "body"
 }
 
 type visitor func(*ast.Node)

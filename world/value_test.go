@@ -148,7 +148,7 @@ func FuzzAnswers(f *testing.F) {
 		}
 		env := map[string]any{
 			"status": 200, "headers": map[string]any{"etag": "x"}, "text": body, "s": "api",
-			"body": decodeBody([]byte(body)), "item": decodeBody([]byte(body)),
+			"body": (&answer{}).decode([]byte(body), ""), "item": (&answer{}).decode([]byte(body), ""),
 		}
 		if v, _, err := p.run(env); err != nil && v != nil {
 			t.Errorf("%s over %s: both %v and %v", src, body, v, err)

@@ -1,9 +1,10 @@
 // Package world is where fettle meets what it observes and acts on. Each kind
 // of source and actuator has files of its own (http.go and http_run.go, exec.go
-// and exec_run.go): how the kind's observe, run and fence bodies are checked,
-// and how they are carried out. What all kinds share is around them: observer.go
-// and list.go make readings of answers, value.go and guard.go evaluate the
-// expressions over them, raise.go finds the keepers of a fence.
+// and exec_run.go, those that begin with prometheus): how the kind's observe,
+// run and fence bodies are checked, and how they are carried out. What all kinds
+// share is around them: observer.go and list.go make readings of answers, age.go
+// tells which are too old, value.go and guard.go evaluate the expressions over
+// them, raise.go finds the keepers of a fence.
 //
 // It stands above model, whose fluents it reads and whose ground actions it
 // performs, and below the executor, which decides what is observed and done.
@@ -78,6 +79,8 @@ type Call struct {
 	Fence    int64
 	Armed    int64    // the store's revision at which the action was written down
 	Writes   []string // texts of the references it may write
+
+	text string // the action, for a person; Act fills it in
 }
 
 // Status says what is known of an action once its actuator returned.
@@ -95,7 +98,7 @@ const (
 // Outcome is what came of a call.
 type Outcome struct {
 	Status  Status
-	Message string // one line for a person: exit status 3, HTTP 500 Internal Server Error
+	Message string // one line for a person, without the output: exit status 3, HTTP 500 Internal Server Error
 	Output  []byte // at most 64 KiB
 	Cut     bool   // Output is not all there was
 	Started time.Time

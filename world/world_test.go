@@ -29,6 +29,8 @@ type testModel struct {
 	*model.Model
 	u    *model.Universe
 	vars map[string]cty.Value
+	// secrets are texts of sensitive variables.
+	secrets []string
 }
 
 const hostile = "../admin?x=1#é'"
@@ -97,8 +99,8 @@ func (m *testModel) compileIn(folder, src string) (*World, hcl.Diagnostics) {
 	}
 	c := Config{
 		Folder: folder, Observe: map[*model.Fluent]Block{}, Run: map[*model.Action]Block{}, Timeout: map[*model.Action]time.Duration{},
-		Discover: map[*model.Type]Block{}, Providers: map[string]Block{},
-		Eval:     &hcl.EvalContext{Variables: map[string]cty.Value{"var": cty.ObjectVal(m.vars)}},
+		Discover: map[*model.Type]Block{}, Providers: map[string]Block{}, Secrets: m.secrets,
+		Eval: &hcl.EvalContext{Variables: map[string]cty.Value{"var": cty.ObjectVal(m.vars)}},
 	}
 	for _, b := range f.Body.(*hclsyntax.Body).Blocks {
 		if b.Type == "provider" {

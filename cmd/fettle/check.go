@@ -65,13 +65,13 @@ func (a *app) check(path, format string) error {
 }
 
 // restrictions warns of what the model restricts and this version does not
-// carry out: run refuses such a model.
+// carry out, so that run refuses such a model, and of what does nothing yet.
 func (l *loaded) restrictions() hcl.Diagnostics {
 	diags := l.Unobeyed()
 	if l.policy != nil {
 		diags = append(diags, l.policy.Unobeyed()...)
 	}
-	var out hcl.Diagnostics
+	out := l.Unserved()
 	for _, d := range diags {
 		w := *d
 		w.Severity = hcl.DiagWarning

@@ -6,6 +6,8 @@ import "github.com/spf13/cobra"
 func commands(a *app) []*cobra.Command {
 	return []*cobra.Command{
 		newInitCommand(a), newCheckCommand(a), newFmtCommand(a), newValidateCommand(a), newPlanCommand(a),
-		newObserveCommand(a), newRunCommand(a), newRunsCommand(a), newShowCommand(a), newVersionCommand(a),
+		newObserveCommand(a), newRunCommand(a), newRunsCommand(a), newShowCommand(a),
+		newResumeCommand(a), newCancelCommand(a), newPauseCommand(a), newUnpauseCommand(a),
+		newLeasesCommand(a), newLeaseCommand(a), newIntentsCommand(a), newVersionCommand(a),
 	}
 }

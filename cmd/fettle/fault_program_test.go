@@ -67,7 +67,7 @@ func TestNoSwitchIsInTheNormalBuild(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{"FETTLE_FAULT", "FETTLE_PAUSE_AT", "FETTLE_KILL_AT", "FETTLE_PAUSE_FILE", "FETTLE_TTL"} {
+		for _, name := range []string{"FETTLE_FAULT", "FETTLE_PAUSE_AT", "FETTLE_KILL_AT", "FETTLE_PAUSE_FILE"} {
 			if got := bytes.Contains(text, []byte(name)); got != b.want {
 				t.Errorf("%s contains %s: %v, want %v", filepath.Base(b.path), name, got, b.want)
 			}

@@ -42,7 +42,8 @@ action "drain" {
   params       = { s = service }
   precondition = ["all(service, in_pool(#))"]
   effect { del = ["in_pool(s)"] }
-  undo = "admit(s)"
+  undo    = "admit(s)"
+  timeout = "10s" # within a lease's time, so that the action is protected by it
   run "exec" { command = ["rmdir", "pool/${s}"] }
 }
 
@@ -51,7 +52,8 @@ action "restart" {
   params       = { s = service }
   precondition = ["!in_pool(s)"]
   effect { add = ["fresh(s)"] }
-  risk = "low"
+  risk    = "low"
+  timeout = "10s"
   run "exec" { command = ["mkdir", "-p", "fresh/${s}"] }
 }
 
@@ -60,7 +62,8 @@ action "admit" {
   params       = { s = service }
   precondition = ["fresh(s)", "!in_pool(s)"]
   effect { add = ["in_pool(s)"] }
-  undo = "drain(s)"
+  undo    = "drain(s)"
+  timeout = "10s"
   run "exec" { command = ["mkdir", "-p", "pool/${s}"] }
 }
 

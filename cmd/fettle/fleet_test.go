@@ -15,6 +15,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"go.etcd.io/etcd/server/v3/embed"
 
@@ -251,7 +252,9 @@ func (f *fleet) watchPool() func() []string {
 	done := make(chan []string)
 	go func() {
 		var most []string
-		for ctx.Err() == nil {
+		tick := time.NewTicker(3 * time.Millisecond)
+		defer tick.Stop()
+		for ; ctx.Err() == nil; <-tick.C {
 			var doc struct {
 				Services []struct {
 					Name string

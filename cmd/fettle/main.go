@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -52,9 +53,10 @@ func answer(code int) error {
 type app struct {
 	in       io.Reader
 	out, err io.Writer
-	vars     []string // --var name=value
-	stateDir string   // --state-dir
-	restore  func()   // gives signals their usual effect back
+	vars     []string      // --var name=value
+	stateDir string        // --state-dir
+	leaseTTL time.Duration // --lease-ttl
+	restore  func()        // gives signals their usual effect back
 }
 
 func main() {

@@ -69,6 +69,7 @@ func (r *renderer) gap() {
 func (r *renderer) event(e journal.Event) error {
 	show, ok := map[string]func(json.RawMessage, time.Time) error{
 		executor.RunStarted:    decoded(r.started),
+		executor.RunResumed:    decoded(r.resumed),
 		executor.Observed:      decoded(r.observed),
 		executor.RoundStarted:  decoded(r.roundStarted),
 		executor.AttemptMade:   decoded(r.attempt),
@@ -113,6 +114,36 @@ func (r *renderer) started(e executor.Started, _ time.Time) {
 	r.line("%s", r.p.bold(plain(title)))
 	r.gap()
 	r.underway("observing")
+}
+
+func (r *renderer) resumed(e executor.Resumed, _ time.Time) {
+	r.gap()
+	line := fmt.Sprintf("Resumed on %s, pid %d, after %.1f s of use", plain(e.Host), e.PID, e.UsedS)
+	if e.By != "" {
+		line = fmt.Sprintf("Resumed by %s on %s, pid %d, after %.1f s of use", plain(e.By), plain(e.Host), e.PID, e.UsedS)
+	}
+	r.line("%s", r.p.bold(line))
+	if e.Was == executor.Running {
+		r.line("  the process that drove it before ended without a word")
+	}
+	if e.Changed {
+		r.line("  %s", r.p.warn("the model or its variables have changed since: no approval stands"))
+	}
+	if len(e.InDoubt) > 0 {
+		r.line("  %s  %s", r.p.warn("in doubt"), plain(strings.Join(e.InDoubt, ", ")))
+	}
+	if len(e.Adopted) > 0 {
+		r.line("  takes back the %s of %s", nouns(len(e.Adopted), "lease"), plain(strings.Join(e.Adopted, ", ")))
+	}
+	r.gap()
+}
+
+// nouns is a noun in the number that fits.
+func nouns(n int, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
 }
 
 func (r *renderer) observed(e executor.Observation, _ time.Time) {
@@ -190,102 +221,14 @@ func factLine(f executor.Fact, named bool) string {
 func (r *renderer) roundStarted(e executor.Round, _ time.Time) {
 	r.round = e.Round
 	how := "planning"
-	if r.acted {
+	switch {
+	case e.Again:
+		how = "gone on with, planning from what was observed"
+	case r.acted:
 		how = "planning from what was observed"
 	}
 	r.line("%s", r.p.bold(fmt.Sprintf("Round %d of %d · %s", e.Round, e.Of, how)))
 	r.underway("  planning")
-}
-
-func (r *renderer) attempt(e executor.Attempt, _ time.Time) {
-	who := e.Planner
-	if e.Attempt > 1 {
-		who += fmt.Sprintf("  attempt %d", e.Attempt)
-	}
-	if e.Verdict == "pass" {
-		how := fmt.Sprintf("%s, cost %s, valid", count(len(e.Steps), "step"), number(e.Cost))
-		if e.Optimal {
-			how += ", optimal"
-		}
-		r.line("  %s  %s (%s)", pad(who, 9), how, short(e.MS))
-		return
-	}
-	what := e.Critique
-	if len(e.Steps) > 0 {
-		what = count(len(e.Steps), "step") + "  " + r.p.bad("✗ ") + plain(what)
-	} else {
-		what = r.p.bad("✗ ") + plain(what)
-	}
-	r.line("  %s  %s", pad(who, 9), what)
-}
-
-func (r *renderer) plan(e executor.Plan, _ time.Time) {
-	r.steps, r.width = e.Steps, 0
-	actions := make([]string, len(e.Steps))
-	for i, s := range e.Steps {
-		actions[i] = plain(s.Action)
-	}
-	r.width = widest(40, actions...)
-	r.gap()
-	effects := make([]string, len(e.Steps))
-	for i, s := range e.Steps {
-		effects[i] = effectsLine(s.Effects)
-	}
-	w := widest(60, effects...)
-	unfenced, undo := 0, 0
-	for i, s := range e.Steps {
-		text := fmt.Sprintf("  %3d  %s  %s  %s", s.Step, pad(actions[i], r.width), pad(effects[i], w), r.p.warn(marks(s)))
-		r.line("%s", strings.TrimRight(text, " "))
-		if s.Unfenced {
-			unfenced++
-		}
-		if s.Undo {
-			undo++
-		}
-	}
-	r.gap()
-	r.line("  %s", r.p.faint(plain(strings.Join(promises(e, unfenced, undo), " · "))))
-	r.gap()
-}
-
-func effectsLine(changes []executor.Change) string {
-	if len(changes) == 0 {
-		return "holds already"
-	}
-	var out []string
-	for i, c := range changes {
-		if i == maxShown {
-			out = append(out, fmt.Sprintf("and %d more", len(changes)-i))
-			break
-		}
-		out = append(out, fmt.Sprintf("%s → %s", c.Fluent, show(c.To)))
-	}
-	return plain(strings.Join(out, ", "))
-}
-
-// marks names what deserves a second look about a step.
-func marks(s executor.PlannedStep) string {
-	var m []string
-	if s.Risk != "" && s.Risk != "low" {
-		m = append(m, "risk "+s.Risk)
-	}
-	switch {
-	case s.Unprotected:
-		m = append(m, "unprotected")
-	case s.Unfenced:
-		m = append(m, "unfenced")
-	}
-	return strings.Join(m, ", ")
-}
-
-func promises(e executor.Plan, unfenced, undo int) []string {
-	out := append([]string(nil), e.Invariants...)
-	if unfenced == 0 {
-		out = append(out, "all steps fenced")
-	} else {
-		out = append(out, fmt.Sprintf("%d of %d steps unfenced", unfenced, len(e.Steps)))
-	}
-	return append(out, fmt.Sprintf("way back known for %d of %d", undo, len(e.Steps)))
 }
 
 func (r *renderer) decision(e executor.Decision, _ time.Time) {

@@ -149,6 +149,21 @@ func seenLine(seen []executor.Seen) string {
 	return strings.Join(append(parts, no...), "; ")
 }
 
+// names tells what became of the leases that the run held across its steps.
+func (r *renderer) names(e executor.Ended) {
+	if len(e.Kept) > 0 && e.KeptUntil != nil {
+		r.line("  kept      %s, until %s for this run alone", plain(strings.Join(e.Kept, ", ")), e.KeptUntil.Local().Format(time.DateTime))
+	}
+	if len(e.Released) == 0 {
+		return
+	}
+	why := ""
+	if e.Status == executor.WaitingStatus {
+		why = r.p.faint("  (kept while an approval is awaited where the policy says approval_expires)")
+	}
+	r.line("  released  %s%s", plain(strings.Join(e.Released, ", ")), why)
+}
+
 func (r *renderer) resolved(e executor.Resolved, _ time.Time) {
 	r.line("  took over %s, left in doubt by run %s: %s", plain(e.Action), plain(e.Run), strings.ReplaceAll(e.Outcome, "_", " "))
 }
@@ -181,6 +196,7 @@ func (r *renderer) ended(e executor.Ended, _ time.Time) {
 	for _, o := range e.Owed {
 		r.line("  you owe   %s", plain(o))
 	}
+	r.names(e)
 	r.line("After %s", totals)
 	r.foot()
 }

@@ -2,19 +2,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/fettleops/fettle/executor"
-	"github.com/fettleops/fettle/journal"
-	"github.com/fettleops/fettle/lease"
 	"github.com/fettleops/fettle/model"
 	"github.com/fettleops/fettle/policy"
 )
@@ -37,7 +33,9 @@ func newRunCommand(a *app) *cobra.Command {
 			"With --metrics the run's metrics, read from its journal, are served to Prometheus while it lasts: the endpoint ends\n" +
 			"with the run, and when to scrape last is for the scraper to see to; --metrics-linger gives it time.\n\n" +
 			"Exit status: 0 the goal is reached, 1 it failed or has no policy, 2 the model has errors, 3 it stopped within its\n" +
-			"limits without the goal (a person is needed), 4 it waits for an approval or for others.",
+			"limits without the goal (a person is needed) or was cancelled, 4 it waits for an approval or for others: see\n" +
+			"`fettle resume`. Ctrl-C or SIGTERM finishes and records the action in flight and ends the run as cancelled; a second one\n" +
+			"cuts that action off, whose outcome is then in doubt.",
 		Example: "  fettle run examples/fleet\n  fettle run --goal healthy --approve --state-dir /var/lib/fettle examples/fleet\n" +
 			"  fettle run --metrics 127.0.0.1:9100 --metrics-linger 30s examples/fleet",
 		Args:        cobra.MaximumNArgs(1),
@@ -60,6 +58,7 @@ func newRunCommand(a *app) *cobra.Command {
 	fl.StringVarP(&f.format, "output", "o", "text", "text, json (the end alone) or jsonl (every event)")
 	f.metrics.add(fl)
 	a.stateDirFlag(cmd)
+	a.leaseTTLFlag(cmd)
 	return cmd
 }
 
@@ -72,15 +71,7 @@ func (a *app) run(ctx context.Context, path string, f runFlags) error {
 	if err := a.runnable(l); err != nil {
 		return err
 	}
-	u := model.NewUniverse(l.Model)
-	goal, args, name, err := pickGoal(l.Loaded, u, f.goal)
-	if err != nil {
-		return err
-	}
-	if goal == nil {
-		return errors.New("the model has no goal; add a goal block")
-	}
-	proposers, err := a.proposers(l, f, name)
+	c, err := a.runConfig(l, f, f.goal)
 	if err != nil {
 		return err
 	}
@@ -89,102 +80,43 @@ func (a *app) run(ctx context.Context, path string, f runFlags) error {
 		return err
 	}
 	defer m.close(ctx, a) // After the store is closed: lingering holds nothing up.
+	c.OnEvent = m.event
 	s, err := a.openStore(ctx, l.Loaded)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	return a.drive(ctx, l, s, f, executor.Config{
-		Universe: u, Goal: goal, GoalArgs: args, GoalName: name, Scope: l.Scope, ModelHash: l.Hash, Version: version(),
-		Policy: l.policy, Proposers: proposers, Settings: settings(l), Observer: l.world, Actuator: l.world, OnEvent: m.event,
-	})
-}
-
-// drive starts the run in the journal, carries it out and shows it.
-func (a *app) drive(ctx context.Context, l *loaded, s *store, f runFlags, c executor.Config) error {
-	locker := lease.New(s.Client(), s.scope, lease.Options{})
-	defer locker.Close()
 	host, _ := os.Hostname()
-	head := executor.NewHead(c.GoalName, c.Scope, host, os.Getpid())
-	j, err := s.journal.Start(ctx, head)
+	j, err := s.journal.Start(ctx, executor.NewHead(c.GoalName, c.Scope, host, os.Getpid()))
 	if err != nil {
 		return err
 	}
-	c.Locker, c.Journal, c.Beliefs = locker, j, executor.Beliefs{Client: s.Client(), Keys: locker.Keys()}
-	c.Stop = ctx.Done()
-	hard, cancel := a.hardContext(ctx)
-	defer cancel()
-	show := newRenderer(a.out, j.ID())
-	c.OnEvent = inOrder(c.OnEvent, a.onEvent(f.format, show))
-	c.Ask, c.AskSteps = a.asker(ctx, f, show), f.step
-	end, err := executor.Run(hard, c)
+	c.Journal = j
+	return a.drive(ctx, l, s, f, c, j.ID(), func(ctx context.Context, c executor.Config) (executor.Ended, error) {
+		end, err := executor.Run(ctx, c)
+		if err != nil {
+			err = fmt.Errorf("run %s: %w", j.ID(), err)
+		}
+		return end, err
+	})
+}
+
+// runConfig is what a run towards a goal is made of, its store apart.
+func (a *app) runConfig(l *loaded, f runFlags, text string) (executor.Config, error) {
+	u := model.NewUniverse(l.Model)
+	goal, args, name, err := pickGoal(l.Loaded, u, text)
 	if err != nil {
-		return fmt.Errorf("run %s: %w", j.ID(), err)
+		return executor.Config{}, err
 	}
-	if f.format == "json" {
-		if err := writeJSON(a.out, struct {
-			Run string `json:"run"`
-			executor.Ended
-		}{j.ID(), end}); err != nil {
-			return err
-		}
+	if goal == nil {
+		return executor.Config{}, errors.New("the model has no goal; add a goal block")
 	}
-	return answer(exitOf(end))
-}
-
-// hardContext returns a context that the first signal, which ends ctx, leaves
-// alone: the action in flight is finished and recorded. The second cuts it.
-func (a *app) hardContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	hard, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	ch := make(chan os.Signal, 2)
-	signal.Notify(ch, stopSignals...)
-	go func() {
-		defer signal.Stop(ch)
-		select {
-		case <-ch:
-		case <-hard.Done():
-			return
-		}
-		fmt.Fprintln(a.err, "\nstopping: an action in flight is finished and recorded first; once more to cut it")
-		select {
-		case <-ch:
-			cancel()
-		case <-hard.Done():
-		}
-	}()
-	return hard, cancel
-}
-
-func (a *app) onEvent(format string, show *renderer) func(journal.Event) {
-	switch format {
-	case "text":
-		return func(e journal.Event) {
-			if err := show.event(e); err != nil {
-				fmt.Fprintln(a.err, "Error:", err)
-			}
-		}
-	case "jsonl":
-		enc := json.NewEncoder(a.out)
-		return func(e journal.Event) {
-			if err := enc.Encode(e); err != nil {
-				fmt.Fprintln(a.err, "Error:", err)
-			}
-		}
-	}
-	return nil
-}
-
-// exitOf translates the end of a run into an exit code.
-func exitOf(e executor.Ended) int {
-	switch e.Status {
-	case executor.Succeeded:
-		return exitDone
-	case executor.WaitingStatus:
-		return exitWaiting
-	case executor.Escalated, executor.Cancelled:
-		return exitEscalated
-	}
-	return exitFailed
+	proposers, err := a.proposers(l, f, name)
+	return executor.Config{
+		Universe: u, Goal: goal, GoalArgs: args, GoalName: name, Scope: l.Scope, ModelHash: l.Hash, Version: version(),
+		Policy: l.policy, Proposers: proposers, Settings: settings(l), Observer: l.world, Actuator: l.world,
+		Leases: l.world.LeaseNames(u), By: userName(),
+	}, err
 }
 
 // runnable refuses what may not be run: without a policy, with restrictions

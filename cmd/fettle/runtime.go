@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fettleops/fettle/journal"
+	"github.com/fettleops/fettle/lease"
 	"github.com/fettleops/fettle/lease/etcd"
 	"github.com/fettleops/fettle/model/load"
 )
@@ -17,6 +19,17 @@ import (
 // stateDirFlag adds the flag that says where the embedded etcd keeps its data.
 func (a *app) stateDirFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.stateDir, "state-dir", "", "folder of the embedded etcd (default .fettle beside the model)")
+}
+
+// leaseTTLFlag adds the flag that says how long leases outlive their holder.
+func (a *app) leaseTTLFlag(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&a.leaseTTL, "lease-ttl", 15*time.Second,
+		"how long the leases of a process that is no longer heard of are kept, in whole seconds")
+}
+
+// locker acquires leases in the store's scope.
+func (a *app) locker(s *store) *lease.Locker {
+	return lease.New(s.Client(), s.scope, lease.Options{TTL: a.leaseTTL})
 }
 
 // modelFlag adds the flag that names the model of commands whose argument is

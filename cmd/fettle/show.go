@@ -133,7 +133,7 @@ func (a *app) showRun(ctx context.Context, s *store, name string, follow bool, f
 	}
 	events := s.journal.Events(ctx, id)
 	if follow {
-		events = untilEnded(s.journal.Follow(ctx, id, 0))
+		events = untilEnded(ctx, s, id, s.journal.Follow(ctx, id, 0))
 	}
 	switch format {
 	case "text":
@@ -174,15 +174,40 @@ func findRun(ctx context.Context, s *store, name string) (string, error) {
 	return "", fmt.Errorf("%q is the beginning of %d runs: %s", name, len(found), strings.Join(found, ", "))
 }
 
-// untilEnded ends a sequence of events after the end of the run.
-func untilEnded(events iter.Seq2[journal.Event, error]) iter.Seq2[journal.Event, error] {
+// untilEnded ends a sequence of events after the end of the run: the last one,
+// where the run was gone on with.
+func untilEnded(ctx context.Context, s *store, id string, events iter.Seq2[journal.Event, error]) iter.Seq2[journal.Event, error] {
 	return func(yield func(journal.Event, error) bool) {
 		for e, err := range events {
-			if !yield(e, err) || e.Kind == executor.RunEnded {
+			if !yield(e, err) || e.Kind == executor.RunEnded && last(ctx, s, id, e.Seq) {
 				return
 			}
 		}
 	}
+}
+
+// last tells whether no event of the run comes after a number, as far as can be read.
+func last(ctx context.Context, s *store, id string, seq int64) bool {
+	for e, err := range s.journal.Events(ctx, id) {
+		if err == nil && e.Seq > seq {
+			return false
+		}
+	}
+	return true
+}
+
+// headOf reads the head of one run.
+func headOf(ctx context.Context, s *store, id string) (executor.Head, error) {
+	all, err := heads(ctx, s)
+	for _, h := range all {
+		if h.Run == id {
+			return h, nil
+		}
+	}
+	if err == nil {
+		err = fmt.Errorf("run %s is gone", id)
+	}
+	return executor.Head{}, err
 }
 
 func each(events iter.Seq2[journal.Event, error], do func(journal.Event) error) error {

@@ -4,5 +4,10 @@
 # deploys meanwhile. Without a command, until Enter.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-[ $# -gt 0 ] || set -- sh -c 'echo "The deploy lock is yours; press Enter to give it back."; read -r _'
-exec fettle lease --model "$here" deploy -- "$@"
+if [ "${1:-}" = --hold ]; then
+  echo "The deploy lock is yours; press Enter to give it back."
+  read -r _ || true
+  exit
+fi
+[ $# -gt 0 ] || set -- "$here/person.sh" --hold
+exec fettle lease --model "$here" --reason "deploys by hand" deploy -- "$@"

@@ -8,10 +8,17 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// TestEveryActionOfTheModelKeepsTheFence reads the model as plain HCL: an
+// TestEveryActionOfTheModelsKeepsTheFence reads the models as plain HCL: an
 // action of which the balancer would not hear the fence must not slip in.
-func TestEveryActionOfTheModelKeepsTheFence(t *testing.T) {
-	file, diags := hclparse.NewParser().ParseHCLFile("fleet.fettle.hcl")
+func TestEveryActionOfTheModelsKeepsTheFence(t *testing.T) {
+	for _, model := range []string{"fleet.fettle.hcl", "prometheus/fleet.fettle.hcl"} {
+		t.Run(model, func(t *testing.T) { everyActionKeepsTheFence(t, model) })
+	}
+}
+
+func everyActionKeepsTheFence(t *testing.T, model string) {
+	t.Helper()
+	file, diags := hclparse.NewParser().ParseHCLFile(model)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

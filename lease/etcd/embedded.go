@@ -25,7 +25,7 @@ func openEmbedded(ctx context.Context, cfg Config) (*Store, error) {
 			return nil, err
 		}
 		if free {
-			return host(ctx, dir, lock, cfg.Prefix)
+			return host(ctx, dir, lock, cfg)
 		}
 		s, err := join(ctx, dir, cfg.Prefix)
 		if err == nil {
@@ -39,13 +39,13 @@ func openEmbedded(ctx context.Context, cfg Config) (*Store, error) {
 	}
 }
 
-func host(ctx context.Context, dir stateDir, lock *os.File, prefix string) (*Store, error) {
-	srv, err := start(ctx, dir, lock)
+func host(ctx context.Context, dir stateDir, lock *os.File, cfg Config) (*Store, error) {
+	srv, err := start(ctx, dir, lock, cfg.quota)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	last := &lastError{explain: srv.failure, failed: srv.log.failed}
-	s, err := dial(ctx, clientConfig([]string{srv.url}, last), last, prefix)
+	s, err := dial(ctx, clientConfig([]string{srv.url}, last), last, cfg.Prefix)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("embedded etcd in %s does not answer: %w", dir, err), srv.close())
 	}
@@ -53,6 +53,7 @@ func host(ctx context.Context, dir stateDir, lock *os.File, prefix string) (*Sto
 	if err := srv.announce(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	s.onLinger = cfg.OnLinger
 	return s, nil
 }
 
@@ -81,5 +82,17 @@ func join(ctx context.Context, dir stateDir, prefix string) (*Store, error) {
 	conf := clientConfig([]string{"unix://" + path}, last)
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	return dial(ctx, conf, last, prefix)
+	me, err := enlist(dir) // Before the last look whether it is still announced: a host that ends looks the other way round.
+	if err != nil {
+		return nil, err
+	}
+	s, err := dial(ctx, conf, last, prefix)
+	if err != nil {
+		return nil, errors.Join(err, resign(me))
+	}
+	s.enlisted = me
+	if now, err := os.ReadFile(dir.endpoint()); err != nil || string(now) != string(raw) {
+		return nil, errors.Join(errStarting, s.Close())
+	}
+	return s, nil
 }

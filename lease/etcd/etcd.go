@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"sync"
 	"time"
 
@@ -48,6 +49,13 @@ type Config struct {
 	Prefix      string        // Before every key; empty: DefaultPrefix.
 	StateDir    string        // Folder of the embedded etcd, made with mode 0700 where absent.
 	OpenTimeout time.Duration // Bound of Open; zero: DefaultOpenTimeout.
+
+	// OnLinger makes Close of the process that hosts the embedded etcd wait until
+	// those who joined it have ended, and is told how many they are, first and at
+	// each change. Nil: Close ends the etcd under them.
+	OnLinger func(n int)
+
+	quota int64 // Of the embedded etcd, in bytes; zero: etcd's own. For tests.
 }
 
 // Store is an open connection to etcd and, where this process hosts it, the server itself.
@@ -56,6 +64,8 @@ type Store struct {
 	endpoints []string
 	prefix    string
 	server    *server
+	onLinger  func(int) // Of a host.
+	enlisted  *os.File  // Of one who joined a host.
 
 	closing  sync.Once
 	closeErr error
@@ -97,12 +107,22 @@ func (s *Store) Prefix() string { return s.prefix }
 func (s *Store) Scope(scope string) string { return ScopePrefix(s.prefix, scope) }
 
 // Close closes the client and, where this process hosts the server, stops it fully.
-// Others that joined then get an error that says so. It may be called more than once.
-func (s *Store) Close() error {
+// Others that joined get an error that says so from then on; with Config.OnLinger
+// it first waits for their end. It may be called more than once.
+func (s *Store) Close() error { return s.CloseContext(context.Background()) }
+
+// CloseContext is Close, whose wait for others ends with ctx.
+func (s *Store) CloseContext(ctx context.Context) error {
 	s.closing.Do(func() {
-		s.closeErr = s.client.Close()
+		if s.server != nil && s.onLinger != nil {
+			s.closeErr = s.server.linger(ctx, s.onLinger)
+		}
+		s.closeErr = errors.Join(s.closeErr, s.client.Close())
 		if s.server != nil {
 			s.closeErr = errors.Join(s.closeErr, s.server.close())
+		}
+		if s.enlisted != nil {
+			s.closeErr = errors.Join(s.closeErr, resign(s.enlisted))
 		}
 	})
 	return s.closeErr

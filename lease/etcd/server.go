@@ -24,6 +24,7 @@ type server struct {
 	socket string // Path of the client socket.
 	url    string
 	temp   string // Folder of the sockets where it is not the state directory.
+	quota  int64
 }
 
 // smallSegments makes the preallocated files of etcd's log small: the state directory of a
@@ -33,7 +34,7 @@ var smallSegments = sync.OnceFunc(func() { wal.SegmentSizeBytes = 8 << 20 })
 // closeTimeout bounds the end of a server that failed; a sound one ends by itself.
 const closeTimeout = 3 * time.Second
 
-func start(ctx context.Context, dir stateDir, lock *os.File) (*server, error) {
+func start(ctx context.Context, dir stateDir, lock *os.File, quota int64) (*server, error) {
 	if err := checkSpace(dir); err != nil {
 		return nil, err
 	}
@@ -45,7 +46,7 @@ func start(ctx context.Context, dir stateDir, lock *os.File) (*server, error) {
 	if err != nil {
 		return nil, mendable(string(dir), err)
 	}
-	s := &server{dir: dir, lock: lock, log: lg, socket: filepath.Join(sockets, "etcd.sock")}
+	s := &server{dir: dir, lock: lock, log: lg, socket: filepath.Join(sockets, "etcd.sock"), quota: quota}
 	s.url = "unix://" + s.socket
 	if sockets != string(dir) {
 		s.temp = sockets
@@ -68,7 +69,9 @@ func (s *server) config() *embed.Config {
 	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
 	cfg.TickMs, cfg.ElectionMs = 10, 100 // A leader of one needs no patience.
 	cfg.EnableGRPCGateway = false
+	// An hour of history: whoever watches a run from its beginning finds it.
 	cfg.AutoCompactionMode, cfg.AutoCompactionRetention = embed.CompactorModePeriodic, "1h"
+	cfg.QuotaBackendBytes = s.quota
 	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(s.log.zap)
 	return cfg
 }
@@ -161,7 +164,7 @@ func (s *server) failure() string {
 }
 
 // close withdraws the announcement, stops the server and gives up the lock last, so that the next host
-// finds everything put away. This is the place where a host with joined processes will linger.
+// finds everything put away.
 func (s *server) close() error {
 	err := ignoreAbsent(os.Remove(s.dir.endpoint()))
 	err = errors.Join(err, s.stop())

@@ -48,14 +48,16 @@ func (ld *loader) readFiles(path string) bool {
 }
 
 // Files returns the files of a model and of its tests: those of a folder in the
-// order of their names, or the one file itself.
+// order of their names, or the one file itself. Each is a regular file, or a
+// link to one: anything else by such a name is an error, since reading a pipe or
+// a device may never end.
 func Files(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return []string{path}, nil
+		return []string{path}, regular(path, info)
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -65,7 +67,7 @@ func Files(path string) ([]string, error) {
 	found := false
 	for _, e := range entries {
 		n := e.Name()
-		if strings.HasPrefix(n, ".") || e.IsDir() {
+		if strings.HasPrefix(n, ".") {
 			continue
 		}
 		if strings.HasSuffix(n, modelSuffix) {
@@ -73,12 +75,37 @@ func Files(path string) ([]string, error) {
 		} else if !strings.HasSuffix(n, testSuffix) {
 			continue
 		}
-		names = append(names, filepath.Join(path, n))
+		name := filepath.Join(path, n)
+		if info, err = os.Stat(name); err == nil {
+			err = regular(name, info)
+		}
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, name)
 	}
 	if !found {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: errNoFiles}
 	}
 	return names, nil
+}
+
+// regular returns an error for what is no regular file.
+func regular(name string, info fs.FileInfo) error {
+	what := ""
+	switch mode := info.Mode(); {
+	case mode.IsRegular():
+		return nil
+	case mode.IsDir():
+		what = "a folder"
+	case mode&fs.ModeNamedPipe != 0:
+		what = "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		what = "a socket"
+	default:
+		what = "a device"
+	}
+	return &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("it is %s, and a model is read from regular files alone; rename or remove it", what)}
 }
 
 func (ld *loader) readFile(name string) error {

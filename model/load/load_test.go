@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -195,6 +196,20 @@ func TestWhatIsNotCarriedOutIsTold(t *testing.T) {
 	if d := l.Unsourced(); len(d) != 0 {
 		t.Errorf("%v has sources", d)
 	}
+	got = nil
+	for _, d := range l.Unserved() {
+		if d.Severity != hcl.DiagWarning {
+			t.Errorf("%s is no warning", d.Summary)
+		}
+		got = append(got, fmt.Sprintf("%d %s", d.Subject.Start.Line, strings.TrimSuffix(d.Summary, " does nothing in this version")))
+	}
+	if want := []string{`63 trigger "schedule" "nightly"`, `68 notify "exec" "pager"`}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	quiet := loadText(t, "provider \"http\" { timeout = \"1s\" }\nprovider \"prometheus\" { address = \"http://127.0.0.1:9090\" }\n", Options{})
+	if d := quiet.Unserved(); len(d) != 1 || d[0].Summary != `provider "http" does nothing in this version` {
+		t.Errorf("got %v", d)
+	}
 }
 
 func TestAKeyThatTheEnvironmentLacksIsNoMistake(t *testing.T) {
@@ -286,6 +301,57 @@ func TestFilesThatCannotBeReadAreTroubleNotMistakes(t *testing.T) {
 	l, diags := fromText(t, "bogus", Options{})
 	if l == nil || !diags.HasErrors() || Trouble(diags) != nil {
 		t.Errorf("a mistake: %v", diags)
+	}
+}
+
+// Reading a pipe or a device may never end.
+func TestOnlyRegularFilesAreRead(t *testing.T) {
+	dir := t.TempDir()
+	good := filepath.Join(dir, "good.fettle.hcl")
+	odd := filepath.Join(dir, "odd.fettle.hcl")
+	if err := os.WriteFile(good, []byte("fluent \"up\" {}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	socket := func() error {
+		fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+		if err != nil {
+			return err
+		}
+		t.Cleanup(func() { _ = syscall.Close(fd) })
+		return syscall.Bind(fd, &syscall.SockaddrUnix{Name: odd})
+	}
+	for _, tt := range []struct {
+		name string
+		make func() error
+		want string
+	}{
+		{"a pipe", func() error { return syscall.Mkfifo(odd, 0o600) }, "it is a named pipe, and a model is read from regular files alone"},
+		{"a folder", func() error { return os.Mkdir(odd, 0o700) }, "it is a folder, "},
+		{"a socket", socket, "it is a socket, "},
+		{"a link to a device", func() error { return os.Symlink("/dev/zero", odd) }, "it is a device, "},
+		{"a link to nothing", func() error { return os.Symlink("nowhere", odd) }, "no such file"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if err := tt.make(); err != nil {
+				t.Fatal(err)
+			}
+			defer os.Remove(odd)
+			for _, path := range []string{dir, odd} {
+				l, diags := Model(path, Options{})
+				if path == odd && tt.name == "a folder" {
+					continue // An empty model.
+				}
+				if err := Trouble(diags); l != nil || err == nil || !strings.Contains(err.Error(), odd+": "+tt.want) {
+					t.Errorf("%s: %v, want %s", path, err, tt.want)
+				}
+			}
+		})
+	}
+	if err := os.Symlink(good, odd); err != nil {
+		t.Fatal(err)
+	}
+	if _, diags := Model(odd, Options{}); len(diags) > 0 {
+		t.Errorf("a link to a file: %v", diags)
 	}
 }
 

@@ -52,3 +52,30 @@ func (l *Loaded) Unobeyed() hcl.Diagnostics {
 	}
 	return c.sorted()
 }
+
+// Unserved returns a warning for each block that is read and checked and that
+// this version does nothing with. Other than with what [Loaded.Unobeyed] tells,
+// a run without it does nothing that the model forbids.
+func (l *Loaded) Unserved() hcl.Diagnostics {
+	var c collector
+	idle := func(blocks []*Block, kind, detail string) {
+		for _, b := range blocks {
+			what := fmt.Sprintf("%s %q", kind, b.Kind)
+			if b.Name != "" {
+				what += fmt.Sprintf(" %q", b.Name)
+			}
+			c.add(&hcl.Diagnostic{
+				Severity: hcl.DiagWarning, Summary: what + " does nothing in this version", Detail: detail, Subject: b.Range.Ptr(),
+			})
+		}
+	}
+	idle(l.Triggers, "trigger", "No alert and no schedule starts a run: start one with fettle run.")
+	idle(l.Notifies, "notify", "Nobody is told of a run: its exit code, its end report and fettle show tell what came of it.")
+	idle(l.Tests, "test", "The model's tests are checked and not run: fettle validate --plan holds a plan against a state.")
+	for _, b := range l.Providers {
+		if b.Kind == "http" {
+			idle([]*Block{b}, "provider", "Its settings are not used: give headers and timeout in each observe and run block.")
+		}
+	}
+	return c.sorted()
+}

@@ -124,7 +124,8 @@ func (ld *loader) given(b *hcl.Block, name, text string, def cty.Value, sensitiv
 	return c
 }
 
-// secret remembers the texts within a sensitive value, for redaction.
+// secret remembers the texts within a sensitive value, for redaction. A bool is
+// none: its value is one of two, and to take it out would spoil every text.
 func (ld *loader) secret(v cty.Value) {
 	if !v.IsWhollyKnown() || v.IsNull() {
 		return
@@ -134,6 +135,9 @@ func (ld *loader) secret(v cty.Value) {
 			_, e := it.Element()
 			ld.secret(e)
 		}
+		return
+	}
+	if v.Type() == cty.Bool {
 		return
 	}
 	if s, err := convert.Convert(v, cty.String); err == nil && s.AsString() != "" {

@@ -30,6 +30,7 @@ const (
 
 type options struct {
 	fettle, fleet, model, keep string
+	prometheus                 string // Program through which fettle sees the fleet; empty: it looks itself.
 	seed                       uint64
 }
 
@@ -38,6 +39,7 @@ func main() {
 	flag.StringVar(&o.fettle, "fettle", "", "the fettle program")
 	flag.StringVar(&o.fleet, "fleet", "", "the fleet program")
 	flag.StringVar(&o.model, "model", "examples/fleet", "folder of the model")
+	flag.StringVar(&o.prometheus, "prometheus", "", "the Prometheus program; with the model in examples/fleet/prometheus, fettle sees the fleet through it")
 	flag.StringVar(&o.keep, "keep", "", "folder to leave logs and state in; removed at the end where not given")
 	flag.Uint64Var(&o.seed, "seed", 0, "seed of the surprise; drawn where 0")
 	flag.Parse()
@@ -62,7 +64,7 @@ var errChecks = errors.New("not everything held")
 
 func demo(ctx context.Context, o options) (err error) {
 	began := time.Now()
-	runCtx, cancel := context.WithTimeout(ctx, runWithin)
+	runCtx, cancel := context.WithTimeout(ctx, o.runLimit())
 	defer cancel()
 	st, err := setStage(runCtx, o)
 	if err != nil {
@@ -79,6 +81,11 @@ func demo(ctx context.Context, o options) (err error) {
 	st.tellOpening(o.seed)
 	if err := st.breakTwo(runCtx); err != nil {
 		return err
+	}
+	if st.prom != nil {
+		if err := st.awaitSeries(runCtx, seenBroken); err != nil {
+			return err
+		}
 	}
 	p := startProber(ctx, st.fleet.base)
 	defer p.stop()

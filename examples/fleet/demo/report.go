@@ -43,6 +43,9 @@ func (r *report) verdict(seed uint64, took time.Duration) error {
 func (st *stage) tellOpening(seed uint64) {
 	fmt.Printf("A fleet of four services behind one balancer, %s (seed %d)\n", st.fleet.base, seed)
 	fmt.Printf("  %s leaks memory and %s runs a bad deploy. fettle is to mend both, never two out at once.\n", leaks, misruns)
+	if st.prom != nil {
+		fmt.Printf("  fettle sees the fleet only through the Prometheus at %s, which scrapes it every second.\n", st.prom.base)
+	}
 	fmt.Printf("  At a moment nobody has told it, a third service will fail.\n\n")
 }
 

@@ -26,6 +26,7 @@ type stage struct {
 	logFile string
 	fleet   *fleetClient
 	process *exec.Cmd // The fleet.
+	prom    *scraper  // Nil: fettle looks itself.
 	pids    []int     // Every process of the fleet that was seen; to be gone at the end.
 	groups  []int     // Process groups of which nobody may be left.
 	cleared bool
@@ -40,6 +41,12 @@ func setStage(ctx context.Context, o options) (*stage, error) {
 	if err := st.startFleet(ctx); err != nil {
 		st.clear()
 		return nil, err
+	}
+	if o.prometheus != "" {
+		if err := st.startPrometheus(ctx); err != nil {
+			st.clear()
+			return nil, err
+		}
 	}
 	return st, nil
 }
@@ -150,6 +157,9 @@ func (st *stage) clear() []string {
 		return nil
 	}
 	st.cleared = true
+	if st.prom != nil {
+		st.prom.end()
+	}
 	if st.process != nil {
 		stopKill := endGroup(st.process)
 		_ = st.process.Wait()

@@ -79,9 +79,9 @@ func (st *stage) perform(ctx context.Context, s surprise) performance {
 	case err = <-ended:
 	case <-ctx.Done():
 		stopKill := endGroup(cmd)
-		_ = <-ended
+		late := fmt.Sprint(<-ended)
 		stopKill()
-		err = fmt.Errorf("did not end in time: %w", ctx.Err())
+		err = fmt.Errorf("did not end in time: %w; it was stopped: %s", ctx.Err(), late)
 	}
 	perf.ended = time.Now()
 	cancel()
@@ -100,8 +100,11 @@ func (st *stage) perform(ctx context.Context, s surprise) performance {
 
 // fettleCommand runs fettle as a person would, with their terminal.
 func (st *stage) fettleCommand() *exec.Cmd {
-	cmd := exec.Command(st.fettle, "run", "--approve", "--state-dir", st.stateDir(),
-		"--var", "fleet="+st.fleet.base, filepath.Join(st.dir, "model"))
+	args := []string{"run", "--approve", "--state-dir", st.stateDir(), "--var", "fleet=" + st.fleet.base}
+	if st.prom != nil {
+		args = append(args, "--var", "prometheus="+st.prom.base)
+	}
+	cmd := exec.Command(st.fettle, append(args, filepath.Join(st.dir, "model"))...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
@@ -135,7 +138,7 @@ func (st *stage) awaitActs(ctx context.Context, n int) error {
 		return fmt.Errorf("read the access log: %w", err)
 	}
 	defer f.Close()
-	return poll(ctx, runWithin, func() (bool, error) {
+	return poll(ctx, st.runLimit(), func() (bool, error) {
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return false, err
 		}

@@ -32,7 +32,8 @@ type "service" {
 #   (max_age = "0s"): others who act on it may see it by other means and be done
 #   within a second;
 # - of the services' own condition, samples of at most two scrapes' age.
-# An effect is only seen in a sample that was taken after its action ended.
+# An effect is only seen in a sample that was taken after its action ended, so
+# settle leaves time for several scrapes.
 
 fluent "in_lb" {
   doc    = "The balancer sends client requests to the service."
@@ -130,7 +131,7 @@ action "drain" {
   undo    = "readd(s)"
   timeout = "8s"
   settle {
-    timeout  = "8s" # several scrapes
+    timeout  = "8s"
     interval = "200ms"
   }
   run "http" {
@@ -153,7 +154,7 @@ action "restart" {
   risk    = "low"
   timeout = "12s"
   settle {
-    timeout  = "8s" # several scrapes
+    timeout  = "8s"
     interval = "200ms"
   }
   run "http" {
@@ -177,7 +178,7 @@ action "take_lock" {
   undo    = "release(s)"
   timeout = "5s"
   settle {
-    timeout  = "8s" # several scrapes
+    timeout  = "8s"
     interval = "200ms"
   }
   run "http" {
@@ -201,7 +202,7 @@ action "revert" {
   reversible = false
   timeout    = "12s"
   settle {
-    timeout  = "8s" # several scrapes
+    timeout  = "8s"
     interval = "200ms"
   }
   run "http" {
@@ -225,7 +226,7 @@ action "readd" {
   undo    = "drain(s)"
   timeout = "5s"
   settle {
-    timeout  = "8s" # several scrapes
+    timeout  = "8s"
     interval = "200ms"
   }
   run "http" {
@@ -249,7 +250,7 @@ action "release" {
   undo    = "take_lock(s)"
   timeout = "5s"
   settle {
-    timeout  = "8s" # several scrapes
+    timeout  = "8s"
     interval = "200ms"
   }
   run "http" {

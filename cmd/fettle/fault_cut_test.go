@@ -1,0 +1,66 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fettleops/fettle/executor"
+)
+
+// TestEtcdCutOffInMidAction promises that a controller which cannot reach etcd
+// any more gives up the act under way before its lock is gone there, does
+// nothing after it, and leaves it in doubt for the next run, which resolves it.
+func TestEtcdCutOffInMidAction(t *testing.T) {
+	t.Parallel()
+	for _, without := range []string{"", "no-deadline"} {
+		t.Run(without, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, true)
+			s.fault("api", "leak")
+			wire := startLine(t, s.etcd.endpoint)
+			n := startNetwork(t, s.fleet)
+			act := n.hold("POST /services/api/restart")
+			a := s.start(n.base, []string{"run", "--approve", "-o", "jsonl", s.modelAt(wire.endpoint, true)}, "FETTLE_FAULT="+without)
+			awaits(t, act.arrived, "the second act", a)
+			wire.set(true)
+			gone := make(chan struct{})
+			go func() {
+				defer close(gone)
+				s.store.awaitGone(func(k key) bool { return k.kind == "lock" })
+			}()
+			var problems []string
+			select {
+			case <-act.hungUp:
+			case <-gone:
+				select {
+				case <-act.hungUp:
+				default:
+					problems = append(problems, "its lock was gone while its act was still under way")
+				}
+			}
+			awaits(t, gone, "the end of its locks", a)
+			if without != "" {
+				judged(t, without, problems)
+				return
+			}
+			if status := act.deliver(); status != 200 {
+				t.Errorf("the fleet answers the late act with %d", status)
+			}
+			wire.set(false)
+			a.exits(exitFailed, exitEscalated)
+			if ends := a.all(executor.RunEnded); len(ends) == 0 && !strings.Contains(a.errs.String(), "in doubt") && !strings.Contains(a.errs.String(), "nothing more is done") {
+				a.fail("it does not say what happened")
+			}
+			problems = slices.Concat(problems, s.inDoubt(a, true))
+
+			b := s.run()
+			b.exits(exitDone)
+			if got := b.all(executor.DoubtResolved); len(got) != 1 || got[0].Data.Outcome != "applied" {
+				problems = append(problems, "the act in doubt was not resolved as applied")
+			}
+			log := s.entries()
+			judged(t, "", slices.Concat(problems, wrongs(log), unfencedActs(log), doneTwice(log), s.unhealthy(), s.store.left()))
+		})
+	}
+}

@@ -1,0 +1,124 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/fettleops/fettle/journal"
+	"github.com/fettleops/fettle/lease"
+)
+
+// driver is the right of this process to drive the run, and what may end it
+// from outside: a cancellation, or the loss of that right.
+type driver struct {
+	owner *lease.RunOwner
+	lost  bool // The right was lost: the run ends.
+	gone  bool // Another process writes the run: nothing more is written of it here.
+
+	wanted atomic.Pointer[Cancellation] // Somebody cancelled the run.
+	halt   chan struct{}                // Closed once wanted is set.
+	quit   func()                       // Ends the watch for a cancellation.
+}
+
+// claim makes this process the one that drives the run.
+func (r *run) claim(ctx context.Context, id string) error {
+	owner, err := r.Locker.ClaimRun(ctx, id, lease.Owner{Reason: "goal " + r.GoalName})
+	if err != nil {
+		return fmt.Errorf("drive run %s: %w", id, err)
+	}
+	r.owner = owner
+	return nil
+}
+
+// watch looks out for a cancellation until the run is over.
+func (r *run) watch(ctx context.Context) {
+	r.halt = make(chan struct{})
+	wctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if c := awaitCancellation(wctx, r.Beliefs.Client, r.Locker.Keys(), r.Journal.ID()); c != nil {
+			r.wanted.Store(c)
+			close(r.halt)
+		}
+	})
+	r.quit = func() {
+		cancel()
+		wg.Wait()
+	}
+}
+
+// leave gives the right to drive the run back, once everything is recorded.
+func (r *run) leave(ctx context.Context) {
+	r.quit()
+	ctx, cancel := recording(ctx)
+	defer cancel()
+	_ = r.owner.Release(ctx) // What cannot be given back expires.
+}
+
+// halted tells how the run is to end before its next action, nil where it goes on.
+func (r *run) halted(ctx context.Context) *Ended {
+	if r.lost || r.owner.Err() != nil {
+		return r.lostRun()
+	}
+	if c := r.wanted.Load(); c != nil {
+		return c.end()
+	}
+	select {
+	case <-r.Stop:
+		return cancelled()
+	case <-ctx.Done():
+		return cancelled()
+	default:
+		return nil
+	}
+}
+
+func (r *run) lostRun() *Ended {
+	r.lost = true
+	return &Ended{
+		Status: Escalated, Reason: LeaseLost,
+		Message: "this process lost the right to drive the run (it or etcd stood still for too long, or another took it), so nothing more is done",
+	}
+}
+
+// LeaseLost is the reason of a run whose process lost the right to drive it.
+const LeaseLost = "lease_lost"
+
+// drives tells whether this process may write of the run. Where it lost the
+// right it claims the run once more, to record what it has done; it does
+// nothing else with it. Where another has the run by then, that one's record counts.
+func (r *run) drives(ctx context.Context) (bool, error) {
+	if r.gone || r.owner.Err() == nil {
+		return !r.gone, nil
+	}
+	r.lost = true
+	_ = r.owner.Release(ctx) // It may not have expired yet.
+	owner, err := r.Locker.ClaimRun(ctx, r.Journal.ID(), lease.Owner{Reason: "to record how it ended"})
+	var owned *lease.OwnedError
+	switch {
+	case err == nil:
+		r.owner = owner
+		return true, nil
+	case errors.As(err, &owned):
+		r.gone = true
+		return false, nil
+	}
+	return false, err
+}
+
+// ride is what an entry puts in another's transaction: nothing where this
+// process no longer drives the run, or another has written that event.
+func (r *run) ride(e journal.Entry) []clientv3.Op {
+	return []clientv3.Op{clientv3.OpTxn(append(e.Cmps(), r.owner.Cmp()), e.Ops(), nil)}
+}
+
+// conditions are what an action is armed under, beside its own leases: nobody
+// else drives the run, nothing is paused, and nobody cancelled it.
+func (r *run) conditions() []clientv3.Cmp {
+	return []clientv3.Cmp{r.Locker.Keys().NotPaused(), r.owner.Cmp(), notCancelled(r.Locker.Keys(), r.Journal.ID())}
+}

@@ -1,0 +1,199 @@
+package world
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fettleops/fettle/model"
+)
+
+const (
+	// hiddenMark stands where a secret was.
+	hiddenMark = "(sensitive)"
+	// minHidden is the length in characters below which a secret, or the piece
+	// that was left of one by cutting a text, stays: taking out every "no" would
+	// spoil a text and protect nothing.
+	minHidden = 4
+	// minHiddenLine is the length in bytes from which a line of a secret of
+	// several lines is a secret of its own.
+	minHiddenLine = 8
+)
+
+// sensitive takes the values of the model's sensitive variables out of texts
+// that are shown or recorded, in whatever form they usually come back. The nil
+// value takes out nothing.
+type sensitive struct {
+	forms [256][]string // by their first byte, the longest first
+}
+
+// newSensitive returns nil where no secret is long enough to be taken out.
+func newSensitive(secrets []string) *sensitive {
+	s, seen := &sensitive{}, map[string]bool{}
+	for _, secret := range secrets {
+		for _, f := range formsOf(secret) {
+			if utf8.RuneCountInString(f) >= minHidden && !seen[f] {
+				seen[f] = true
+				s.forms[f[0]] = append(s.forms[f[0]], f)
+			}
+		}
+	}
+	if len(seen) == 0 {
+		return nil
+	}
+	for _, fs := range s.forms {
+		slices.SortFunc(fs, func(a, b string) int { return len(b) - len(a) })
+	}
+	return s
+}
+
+// formsOf returns how a secret may be written: as it is, without the space
+// around it, line by line, and each of these as JSON, as part of a URL, quoted,
+// and as one line.
+func formsOf(secret string) []string {
+	texts := []string{secret}
+	for line := range strings.Lines(secret) {
+		if line = strings.TrimSpace(line); len(line) >= minHiddenLine {
+			texts = append(texts, line)
+		}
+	}
+	if t := strings.TrimSpace(secret); t != secret {
+		texts = append(texts, t)
+	}
+	var out []string
+	for _, t := range texts {
+		plain, html := jsonText(t), asciiJSON([]string{t})
+		out = append(
+			out, t, plain, strings.ReplaceAll(plain, "/", `\/`), html[2:len(html)-2],
+			inner(strconv.Quote(t)), inner(strconv.QuoteToASCII(t)), strings.Trim(model.Quote(t), "'"),
+			strings.Join(strings.Fields(printable(t)), " "),
+		)
+		query := url.QueryEscape(t)
+		for _, u := range []string{query, strings.ReplaceAll(query, "+", "%20"), url.PathEscape(t), url.User(t).String()} {
+			out = append(out, u, lowerEscapes(u))
+		}
+	}
+	return out
+}
+
+func inner(quoted string) string { return quoted[1 : len(quoted)-1] }
+
+// jsonText is the text within a JSON string, without escaping for HTML.
+func jsonText(t string) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(t) // a string has a JSON form, whatever it holds
+	return inner(strings.TrimSuffix(b.String(), "\n"))
+}
+
+// lowerEscapes writes %2F as %2f, which is as good.
+func lowerEscapes(u string) string {
+	b := []byte(u)
+	for i := 0; i+2 < len(b); i++ {
+		if b[i] == '%' {
+			copy(b[i+1:], bytes.ToLower(b[i+1:i+3]))
+		}
+	}
+	return string(b)
+}
+
+// scan appends the text to dst with the mark in place of secrets. Unless it is
+// the end, what may be the beginning of one is left over.
+func (s *sensitive) scan(dst, text []byte, end bool) (out, rest []byte) {
+	for len(text) > 0 {
+		n := 0
+		for _, f := range s.forms[text[0]] {
+			if !end && len(f) > len(text) && f[:len(text)] == string(text) {
+				return dst, text
+			}
+			if len(f) <= len(text) && f == string(text[:len(f)]) {
+				n = len(f)
+				break
+			}
+		}
+		if n == 0 {
+			dst, text = append(dst, text[0]), text[1:]
+			continue
+		}
+		dst, text = append(dst, hiddenMark...), text[n:]
+	}
+	return dst, nil
+}
+
+// text takes the secrets out, also one of which clipping left the beginning.
+func (s *sensitive) text(t string) string {
+	if s == nil || t == "" {
+		return t
+	}
+	b, _ := s.scan(nil, []byte(t), true)
+	parts := strings.SplitAfter(string(b), "…")
+	for i, p := range parts {
+		cut, ok := strings.CutSuffix(p, "…")
+		if !ok {
+			continue
+		}
+		cut, quoted := strings.CutSuffix(cut, `"`)
+		parts[i] = s.beginning(cut)
+		if quoted {
+			parts[i] += `"`
+		}
+		parts[i] += "…"
+	}
+	return strings.Join(parts, "")
+}
+
+// beginning takes out the beginning of a secret at the end of a text.
+func (s *sensitive) beginning(t string) string {
+	for i := range t {
+		if utf8.RuneCountInString(t[i:]) < minHidden {
+			break
+		}
+		for _, f := range s.forms[t[i]] {
+			if strings.HasPrefix(f, t[i:]) {
+				return t[:i] + hiddenMark
+			}
+		}
+	}
+	return t
+}
+
+// reading takes the secrets out of what a reading says, not out of its value.
+func (s *sensitive) reading(r Reading) Reading {
+	r.Err, r.Note, r.Source.Query = s.text(r.Err), s.text(r.Note), s.text(r.Source.Query)
+	return r
+}
+
+// error takes the secrets out of an error's text. What it is stays known to
+// errors.Is; of the types of errors, [*HigherFenceError] alone stays.
+func (s *sensitive) error(err error) error {
+	if s == nil || err == nil {
+		return err
+	}
+	var higher *HigherFenceError
+	if errors.As(err, &higher) {
+		told := *higher
+		told.Actuator = s.text(told.Actuator)
+		return &told
+	}
+	if told := s.text(err.Error()); told != err.Error() {
+		return &toldError{told, err}
+	}
+	return err
+}
+
+// toldError is an error with another text.
+type toldError struct {
+	text string
+	err  error
+}
+
+func (e *toldError) Error() string { return e.text }
+
+// Is tells what the error is, without giving out its text.
+func (e *toldError) Is(target error) bool { return errors.Is(e.err, target) }
