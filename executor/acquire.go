@@ -164,7 +164,7 @@ func resources(u *model.Universe, g model.Ground) []lease.Resource {
 		out = append(out, resource(u, w, true))
 	}
 	for _, l := range g.Action.Locks {
-		out = append(out, lease.Resource{Fluent: l, Exclusive: true})
+		out = append(out, lease.ParseResource(l))
 	}
 	return out
 }

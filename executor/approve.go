@@ -12,6 +12,7 @@ import (
 // binds to the model, the goal and the plan: it stays good for as long as that
 // very plan validates, and no other plan has it.
 func (r *run) approve(ctx context.Context, p *accepted) (*Ended, error) {
+	r.approval = nil
 	switch r.Policy.Mode {
 	case policy.Suggest:
 		return &Ended{
@@ -22,10 +23,15 @@ func (r *run) approve(ctx context.Context, p *accepted) (*Ended, error) {
 			return nil, nil
 		}
 	}
-	if given, ok := r.approved[p.event.PlanHash]; ok && r.approvalGood(given) {
-		return nil, nil
+	given, ok := r.approved[p.event.PlanHash]
+	if !ok || !r.approvalGood(given) {
+		if end, err := r.ask(ctx, Question{Plan: p.event}); end != nil || err != nil {
+			return end, err
+		}
+		given = r.approved[p.event.PlanHash]
 	}
-	return r.ask(ctx, Question{Plan: p.event})
+	r.approval = &given
+	return nil, nil
 }
 
 // unprotected tells whether a step of the plan may act late without anything to
@@ -63,6 +69,11 @@ func (r *run) ask(ctx context.Context, q Question) (*Ended, error) {
 		ev.Answer = "none"
 	case a.Yes:
 		ev.Answer = "yes"
+		if q.Step == nil {
+			if err := r.grant(ctx, q.Plan.PlanHash, a.By); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if err := r.emit(ctx, Approval, ev); err != nil {
 		return nil, err
@@ -78,7 +89,6 @@ func (r *run) ask(ctx context.Context, q Question) (*Ended, error) {
 		return &Ended{Status: Escalated, Reason: "rejected", Message: what + " was not approved"}, nil
 	}
 	if q.Step == nil {
-		r.approved[q.Plan.PlanHash] = r.Now()
 		r.progress.Learned(policy.Evidence{Kind: policy.PersonDecided, What: "the plan was approved"})
 	}
 	return nil, nil

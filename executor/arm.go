@@ -108,6 +108,9 @@ func (g *guard) forbidden(ctx context.Context, refused *lease.RefusedError) *fai
 	case refused.Paused != nil:
 		reason := refused.Paused.String() + "; nothing was done"
 		return &failure{kind: policy.Paused, reason: reason, end: &Ended{Status: WaitingStatus, Reason: policy.Paused, Message: reason}}
+	case refused.Approval:
+		reason := "the approval of the plan was taken back; nothing was done"
+		return &failure{kind: "approval", reason: reason, end: &Ended{Status: WaitingStatus, Reason: approvalWanted, Message: reason}}
 	case slices.Contains(refused.Keys, cancelKey(g.Locker.Keys(), g.Journal.ID())):
 		c, _, err := cancellation(context.WithoutCancel(ctx), g.Beliefs.Client, g.Locker.Keys(), g.Journal.ID())
 		if err != nil || c == nil {

@@ -95,6 +95,9 @@ type Canceller struct {
 	Client  *clientv3.Client
 	Locker  *lease.Locker
 	Journal *journal.Journal
+	// OnAsked is told once that the process which drives the run was asked to
+	// end it; nil is fine.
+	OnAsked func()
 }
 
 // Cancel ends a run that has not ended. Where a process drives the run, that
@@ -104,8 +107,7 @@ type Canceller struct {
 //
 // The end of ctx ends the waiting, not the cancellation.
 func (k Canceller) Cancel(ctx context.Context, id string, c Cancellation) (Ended, error) {
-	head, err := k.unended(ctx, id)
-	if err != nil {
+	if _, err := k.unended(ctx, id); err != nil {
 		return Ended{}, err
 	}
 	host, _ := identity()
@@ -125,9 +127,13 @@ func (k Canceller) Cancel(ctx context.Context, id string, c Cancellation) (Ended
 		var owned *lease.OwnedError
 		switch {
 		case err == nil:
-			return k.endIt(ctx, owner, head, id, c)
+			return k.endIt(ctx, owner, id, c)
 		case !errors.As(err, &owned):
 			return Ended{}, fmt.Errorf("cancel run %s: %w", id, err)
+		}
+		if k.OnAsked != nil {
+			k.OnAsked()
+			k.OnAsked = nil
 		}
 		if err := k.Locker.AwaitUnclaimed(ctx, id); err != nil {
 			return Ended{}, fmt.Errorf("run %s is to end after its present action: %w", id, err)
@@ -148,7 +154,7 @@ func (k Canceller) unended(ctx context.Context, id string) (Head, error) {
 }
 
 // endIt ends a run that nobody drives, or returns how it has ended meanwhile.
-func (k Canceller) endIt(ctx context.Context, owner *lease.RunOwner, head Head, id string, c Cancellation) (Ended, error) {
+func (k Canceller) endIt(ctx context.Context, owner *lease.RunOwner, id string, c Cancellation) (Ended, error) {
 	rctx, cancel := recording(ctx)
 	defer cancel()
 	defer owner.Release(rctx) //nolint:errcheck // What cannot be given back expires.
@@ -227,17 +233,7 @@ func (k Canceller) write(ctx context.Context, head Head, id string, end Ended) e
 	if err := w.SetHead(ctx, head.ended(end, time.Now())); err != nil {
 		return err
 	}
-	return forgetCancellation(ctx, k.Client, k.Locker.Keys(), id)
-}
-
-// forgetCancellation removes what cancelled a run that is over.
-func forgetCancellation(ctx context.Context, cli *clientv3.Client, k lease.Keys, run string) error {
-	ctx, cancel := context.WithTimeout(ctx, beliefTimeout)
-	defer cancel()
-	if _, err := cli.Delete(ctx, cancelKey(k, run)); err != nil {
-		return fmt.Errorf("forget that run %s was cancelled: %w", run, err)
-	}
-	return nil
+	return forget(ctx, k.Client, k.Locker.Keys(), id)
 }
 
 // lastEnd reads how a run ended.

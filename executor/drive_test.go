@@ -292,10 +292,12 @@ func TestStepsWaitTheirTurn(t *testing.T) {
 	r.yard.ok["api"] = false
 	held := hold(r, x("up", "api"))
 	others, did := r.other(), make(chan int, 1)
+	begun := false
 	r.see = func(kind string, _ journalEvent) {
-		if kind != StepWaiting {
+		if kind != StepWaiting || begun {
 			return
 		}
+		begun = true // The run may wait again, for the one that comes later.
 		queued := make(chan struct{})
 		go func() { // Comes later, and gets it later.
 			h, err := others.AcquireWait(testCtx(t), lease.Owner{Run: "late"}, []lease.Resource{x("up", "api")}, lease.Wait{
@@ -314,5 +316,33 @@ func TestStepsWaitTheirTurn(t *testing.T) {
 	r.ends(r.run(), Succeeded, "")
 	if n := <-did; n == 0 {
 		t.Error("who came later was served first")
+	}
+}
+
+func TestAnApprovalThatIsTakenBackStopsTheNextAction(t *testing.T) {
+	s := setup{policy: []string{"mode", `"approve"`}}
+	r := newRig(t, s)
+	r.config.Ask = yes
+	r.yard.ok["api"] = false
+	r.see = func(kind string, e journalEvent) {
+		if kind == StepAcquired && decoded[Acquired](r, e).Action == "mend(api)" {
+			id := approvalID(e.Run, one[Plan](r, PlanAccepted).PlanHash)
+			resp, err := store.Client().Delete(testCtx(t), r.keys.Approval(id))
+			must(t, err)
+			if resp.Deleted != 1 {
+				t.Error("the approval was not kept")
+			}
+		}
+	}
+	r.ends(r.run(), WaitingStatus, "approval")
+	r.did("stop(api)")
+	r.clean()
+
+	next, id := r.next(s)
+	next.config.Ask = yes
+	next.ends(next.resume(id), Succeeded, "")
+	next.did("stop(api)", "mend(api)", "start(api)")
+	if left := next.keysBelow("approval/"); len(left) > 0 {
+		t.Errorf("left %v", left)
 	}
 }

@@ -118,7 +118,13 @@ func (r *run) ride(e journal.Entry) []clientv3.Op {
 }
 
 // conditions are what an action is armed under, beside its own leases: nobody
-// else drives the run, nothing is paused, and nobody cancelled it.
+// else drives the run, nothing is paused, nobody cancelled it, and the approval
+// of its plan stands.
 func (r *run) conditions() []clientv3.Cmp {
-	return []clientv3.Cmp{r.Locker.Keys().NotPaused(), r.owner.Cmp(), notCancelled(r.Locker.Keys(), r.Journal.ID())}
+	k := r.Locker.Keys()
+	out := []clientv3.Cmp{k.NotPaused(), r.owner.Cmp(), notCancelled(k, r.Journal.ID())}
+	if a := r.approval; a != nil {
+		out = append(out, k.ApprovalStands(a.id, a.revision))
+	}
+	return out
 }

@@ -77,7 +77,7 @@ func (r *run) finish(ctx context.Context, e Ended) error {
 	if e.Status == WaitingStatus { // What cancels it from now on is for the one who does, or who goes on.
 		return nil
 	}
-	return forgetCancellation(ctx, r.Beliefs.Client, r.Locker.Keys(), r.Journal.ID())
+	return forget(ctx, r.Beliefs.Client, r.Locker.Keys(), r.Journal.ID())
 }
 
 func joined(reasons []string) string { return strings.Join(reasons, "; ") }

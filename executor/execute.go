@@ -122,9 +122,11 @@ func (r *run) holdsAlready(g model.Ground) bool {
 
 // endRound records why the round ended, and ends the run where the failure says so.
 func (r *run) endRound(ctx context.Context, f *failure, done int) (*Ended, error) {
-	if f.infra {
+	switch {
+	case f.kind == repeated: // Counted as such: that nothing new was tried teaches nothing.
+	case f.infra:
 		r.progress.Errored(f.key, f.action)
-	} else {
+	default:
 		r.progress.Failed(f.key, f.action)
 	}
 	ev := RoundEnd{

@@ -59,6 +59,7 @@ type Config struct {
 	Locker    *lease.Locker
 	Beliefs   Beliefs
 	Journal   *journal.Run // of Run; Resume opens it itself
+	Secrets   []string     // texts that are kept out of the journal
 	Leases    []string     // names of the leases that the model observes
 	By        string       // the person who goes on with the run
 
@@ -85,7 +86,8 @@ type run struct {
 
 	progress  *policy.Tracker
 	tried     *planner.Tried
-	approved  map[string]time.Time // when a person said yes to a plan, by its hash
+	approved  map[string]approval // plans that a person said yes to, by their hash
+	approval  *approval           // of the plan under way, where it needed one
 	round     int
 	news      int // how many conditions the last look found changed
 	guards    int // guarded actions begun, refused ones too: the ids of actions
@@ -104,6 +106,7 @@ type run struct {
 // (the store could not be read or written): nothing was done after that, and
 // the end, with what is in doubt, is in the journal only where that still worked.
 func Run(ctx context.Context, c Config) (Ended, error) {
+	c.Journal.Redact(c.Secrets...)
 	r := newRun(c)
 	if err := r.claim(ctx, c.Journal.ID()); err != nil {
 		return failed(err), err
@@ -143,7 +146,7 @@ func newRun(c Config) *run {
 		c.Now = time.Now
 	}
 	r := &run{
-		Config: c, view: newView(c.Universe), approved: map[string]time.Time{}, inDoubt: map[string]string{}, started: c.Now(),
+		Config: c, view: newView(c.Universe), approved: map[string]approval{}, inDoubt: map[string]string{}, started: c.Now(),
 		tried: planner.NewTried(),
 	}
 	r.quit = func() {}

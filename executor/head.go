@@ -34,6 +34,13 @@ func NewHead(goal, scope, host string, pid int) Head {
 // over tells whether the run can neither be gone on with nor be cancelled.
 func (h Head) over() bool { return h.Status != Running && h.Status != WaitingStatus }
 
+// Over tells whether a run is over for good: neither under way nor waiting. A
+// head that cannot be read is not.
+func Over(rec journal.Head) bool {
+	var h Head
+	return json.Unmarshal(rec.Data, &h) == nil && h.over()
+}
+
 // ending says how a run ended, for people.
 func (h Head) ending() string {
 	if h.Reason != "" {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/fettleops/fettle/lease"
 )
@@ -86,10 +85,4 @@ func (r *run) awaitFormer(ctx context.Context) error {
 			return err
 		}
 	}
-}
-
-// approvalGood tells whether an approval given then is still one.
-func (r *run) approvalGood(given time.Time) bool {
-	lasts := r.Policy.ApprovalExpires
-	return !lasts.Set || r.Now().Sub(given) < lasts.Value
 }

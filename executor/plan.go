@@ -9,6 +9,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/fettleops/fettle/lease"
 	"github.com/fettleops/fettle/model"
 	"github.com/fettleops/fettle/planner"
 	"github.com/fettleops/fettle/policy"
@@ -77,6 +78,9 @@ func (r *run) limits() planner.Limits {
 	}
 }
 
+// repeated is the kind of a round whose plan had been tried from here.
+const repeated = "repeat"
+
 // noPlan ends the round without a plan: none was found, it had been tried, or
 // no planner could be asked, which is the error given.
 func (r *run) noPlan(ctx context.Context, res planner.Result, cause error) (*Ended, error) {
@@ -86,7 +90,7 @@ func (r *run) noPlan(ctx context.Context, res planner.Result, cause error) (*End
 		f.kind, f.reason, f.infra = "infrastructure", "no planner could be asked: "+cause.Error(), true
 	case res.Repeated:
 		r.progress.Repeated()
-		f.kind, f.reason = "repeat", "the plan was tried before from here: "+res.Reason
+		f.kind, f.reason = repeated, "the plan was tried before from here: "+res.Reason
 	}
 	f.key = policy.NewFailureKey(f.kind, "")
 	return r.endRound(ctx, f, 0)
@@ -112,11 +116,10 @@ func (r *run) unreachable(ctx context.Context, res planner.Result) (*Ended, erro
 		if err := r.emit(ctx, StepWaiting, Waiting{StepRef: StepRef{Round: r.round}, Busy: f.reason}); err != nil {
 			return nil, err
 		}
-		if r.Locker.AwaitChange(wctx, everything) != nil && wctx.Err() != nil {
-			f.end = &Ended{Status: WaitingStatus, Reason: policy.Busy, Message: f.reason}
-			if end := r.cut(ctx, "others were at work"); end != nil {
-				f.end = end
-			}
+		if end, err := r.letWork(ctx, wctx, everything); err != nil {
+			return nil, err
+		} else if f.end = end; end != nil && end.Reason == policy.Busy {
+			end.Message = f.reason
 		}
 		return r.endRound(ctx, f, 0)
 	}
@@ -129,6 +132,33 @@ func (r *run) unreachable(ctx context.Context, res planner.Result) (*Ended, erro
 	}
 	r.progress.Learned(policy.Evidence{Kind: policy.Proof, What: string(res.Status)})
 	return &Ended{Status: Escalated, Reason: string(res.Status), Message: res.Reason}, nil
+}
+
+// letWork waits until nobody else holds what bears on the goal any more, or
+// until what they do has changed a condition: one who holds on to something for
+// long is no new failure with every lease that somebody takes meanwhile.
+func (r *run) letWork(ctx, wctx context.Context, everything []lease.Resource) (*Ended, error) {
+	for {
+		err := r.Locker.AwaitChange(wctx, everything)
+		if err == nil {
+			err = pause(wctx, lookAgain)
+		}
+		if wctx.Err() != nil {
+			if end := r.cut(ctx, "others were at work"); end != nil {
+				return end, nil
+			}
+			return &Ended{Status: WaitingStatus, Reason: policy.Busy}, nil
+		}
+		if err != nil { // The next round finds out more.
+			return nil, nil
+		}
+		if _, end, err := r.look(ctx); end != nil || err != nil || r.news > 0 {
+			return end, err
+		}
+		if holders, err := r.Locker.Holders(wctx, everything); err == nil && len(r.others(holders)) == 0 {
+			return nil, nil
+		}
+	}
 }
 
 // accept describes an accepted plan.

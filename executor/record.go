@@ -100,14 +100,33 @@ func (g *guard) believe(ev Finished) []clientv3.Op {
 	return ops
 }
 
-// result is the outcome as the lease's record knows it. What diverged without
-// its effects being seen may still come: it stays in doubt until the fence is raised.
+// result is the outcome as the lease's record knows it. Where the actuator has
+// answered and its settle time is over, what is observed instead of the effects
+// decides; where they cannot be seen, or it has not answered, the action stays
+// in doubt.
 func result(ev Finished) lease.Result {
 	switch {
+	case ev.Outcome == diverged && ev.Status == string(world.Done) && seenOtherwise(ev.Seen):
+		return lease.NotApplied
 	case ev.Outcome == applied, ev.Outcome == diverged && len(unseen(ev.Seen)) == 0:
 		return lease.Applied
 	case ev.Outcome == notApplied:
 		return lease.NotApplied
 	}
 	return lease.UnknownResult
+}
+
+// seenOtherwise tells whether every effect that did not show was observed to be
+// something else, rather than not observed.
+func seenOtherwise(seen []Seen) bool {
+	some := false
+	for _, s := range seen {
+		if s.Verified == "no" {
+			some = true
+			if s.Value == nil {
+				return false
+			}
+		}
+	}
+	return some
 }

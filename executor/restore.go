@@ -47,10 +47,10 @@ func (r *run) restore(ctx context.Context, j *journal.Journal) error {
 	r.journalled()
 	if p.model != r.ModelHash {
 		r.changed = true
-		r.approved = map[string]time.Time{}
+		r.approved = map[string]approval{}
 		r.view = newView(r.u) // What the journal knows may mean something else now.
 	}
-	return nil
+	return r.standing(ctx)
 }
 
 func eventsOf(ctx context.Context, j *journal.Journal, id string) ([]journal.Event, error) {
@@ -104,7 +104,7 @@ func (p *past) event(e journal.Event) error {
 	case Approval:
 		return fold(e, func(v Approved) {
 			if v.Answer == "yes" && v.Step == 0 {
-				p.approved[v.PlanHash] = e.Time
+				p.approved[v.PlanHash] = approval{at: e.Time}
 				p.progress.Learned(policy.Evidence{Kind: policy.PersonDecided, What: "the plan was approved"})
 			}
 		})
@@ -188,7 +188,7 @@ func (p *past) resumed(v Resumed) {
 	p.acted()
 	p.model = v.ModelHash
 	if v.Changed {
-		p.approved = map[string]time.Time{}
+		p.approved = map[string]approval{}
 	}
 }
 
@@ -217,12 +217,12 @@ func (p *past) roundOver() {
 		return
 	}
 	p.ended, p.reopened = nil, false
-	if v.Kind == "repeat" {
+	switch {
+	case v.Kind == repeated:
 		p.progress.Repeated()
-	}
-	if v.Infra {
+	case v.Infra:
 		p.progress.Errored(v.Key, v.Action)
-	} else {
+	default:
 		p.progress.Failed(v.Key, v.Action)
 	}
 	if p.tried != "" {

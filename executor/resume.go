@@ -31,6 +31,7 @@ func Resume(ctx context.Context, c Config, j *journal.Journal, id string) (Ended
 	if r.Journal, err = j.Resume(ctx, id); err != nil {
 		return Ended{}, err
 	}
+	r.Journal.Redact(c.Secrets...)
 	if err := r.restore(ctx, j); err != nil {
 		return Ended{}, fmt.Errorf("restore run %s from its journal: %w", id, err)
 	}

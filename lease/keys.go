@@ -82,6 +82,9 @@ func (k Keys) StillArmed(id string, revision int64) clientv3.Cmp {
 
 // ApprovalStands is a condition for Arm: the approval is still the one that was read at the revision.
 func (k Keys) ApprovalStands(id string, modRevision int64) clientv3.Cmp {
+	if Without(RunOwned) { // The approval is the run's.
+		return always(k.Approval(id))
+	}
 	return unchanged(k.Approval(id), modRevision)
 }
 

@@ -53,29 +53,22 @@ func ignoring(ctx context.Context, err error) error {
 func TestDeadWaiterBlocksNoLongerThanItsTicket(t *testing.T) {
 	a, b := pair(t)
 	h := acquire(t, a, x("f", "a"))
-	dead := New(store.Client(), string(a.keys), Options{})
-	gone := make(chan error, 1)
-	drawn := make(chan struct{})
-	ctx, die := context.WithCancel(testCtx(t))
-	go func() {
-		_, err := dead.AcquireWait(ctx, Owner{}, []Resource{x("f", "")}, Wait{OnBusy: func(*BusyError) { close(drawn) }})
-		gone <- err
-	}()
-	<-drawn
+	dead, err := store.Client().Grant(testCtx(t), 60) // All that is left of it, until its TTL.
+	must(t, err)
+	_, err = store.Client().Put(testCtx(t), a.keys.Ticket("f", dead.ID), "{}", clientv3.WithLease(dead.ID))
+	must(t, err)
 	next := waits(t, b, "next", x("f", "b"))
 	must(t, h.Release(testCtx(t)))
-	first, err := store.Client().Get(testCtx(t), a.keys.Queue("f"), clientv3.WithFirstCreate()...)
+	_, err = a.Acquire(testCtx(t), Owner{}, []Resource{x("f", "c")})
+	failsWith[*BusyError](t, err)
+	select {
+	case <-next:
+		t.Error("it did not wait its turn")
+	default:
+	}
+	_, err = store.Client().Revoke(testCtx(t), dead.ID)
 	must(t, err)
-	die() // As its TTL would, the end of its lease takes the ticket.
-	_, err = store.Client().Revoke(testCtx(t), clientv3.LeaseID(first.Kvs[0].Lease))
-	if err != nil && !strings.Contains(err.Error(), "not found") {
-		t.Fatal(err)
-	}
 	must(t, (<-next).Release(testCtx(t)))
-	if err := <-gone; err == nil {
-		t.Error("the dead one got it")
-	}
-	must(t, dead.Close())
 }
 
 func TestEndOfTheContextRemovesTheTickets(t *testing.T) {

@@ -174,6 +174,9 @@ func TestExampleIsComplete(t *testing.T) {
 	if p.Mode != Approve || p.MaxRounds != 3 || p.Deadline != 10*time.Minute {
 		t.Errorf("decoded as %+v", p)
 	}
+	if !strings.Contains(Example(), "# for the whole run; asked before each action, one in flight ends within its own timeout\n") {
+		t.Errorf("the example does not tell what the deadline bounds:\n%s", Example())
+	}
 	if p.MaxPlanSteps.Set || p.MaxCalls.Set || p.MaxWait.Set || p.Search.MaxNodes.Set {
 		t.Error("what is not written is limited")
 	}

@@ -32,9 +32,6 @@ func (p *Policy) Unobeyed() hcl.Diagnostics {
 	if p.CriticRounds.Set && p.CriticRounds.Value > 0 {
 		not(p.where("critic_rounds"), "critic_rounds", "Remove it.")
 	}
-	if p.Retention.Set {
-		not(p.where("retention"), "retention", "Remove it: every run is kept.")
-	}
 	return diags
 }
 

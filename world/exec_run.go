@@ -35,10 +35,9 @@ func (r *execRun) act(ctx context.Context, w *World, g *ground, c Call) (Outcome
 	}
 	p.stray = true // it may be its job to start something
 	out := &output{}
-	stdout, stderr := w.streams(out)
-	x := p.run(ctx, stdout, stderr)
-	stdout.flush()
-	stderr.flush()
+	told := &hiding{s: w.sensitive, to: out} // For both streams: one pipe keeps their order.
+	x := p.run(ctx, told, told)
+	told.flush()
 	o := Outcome{Output: out.bytes(), Cut: out.cut()}
 	switch {
 	case !x.started:
@@ -94,10 +93,9 @@ func (t *execTarget) raise(ctx context.Context, w *World, f Fence) error {
 		"FETTLE_FENCE="+strconv.FormatInt(f.Token, 10), "FETTLE_RUN="+f.Run, "FETTLE_ACTION_ID="+f.ActionID,
 		"FETTLE_RESOURCES="+asciiJSON(f.Resources), "FETTLE_WRITES="+asciiJSON(f.Writes))
 	out := &output{}
-	stdout, stderr := w.streams(out)
-	x := p.run(limit, stdout, stderr)
-	stdout.flush()
-	stderr.flush()
+	told := &hiding{s: w.sensitive, to: out}
+	x := p.run(limit, told, told)
+	told.flush()
 	where := commandLine(p.argv)
 	switch {
 	case !x.started:

@@ -132,8 +132,8 @@ func TestOutcomeOfAProgram(t *testing.T) {
 	}
 }
 
-// Without the end of its line, what one stream says does not run into the other.
-func TestStreamsOfAProgramAreKeptApart(t *testing.T) {
+// What a program prints is kept in the order in which it printed it.
+func TestStreamsOfAProgramAreKeptInOrder(t *testing.T) {
 	m := newTestModel(t).withSelf(t)
 	w := m.mustCompile(t, `action "drain" {
 		run "exec" {
@@ -141,28 +141,11 @@ func TestStreamsOfAProgramAreKeptApart(t *testing.T) {
 			env     = { WORLD_TEST_ROLE = "run on" }
 		}
 	}`)
-	for range 5 { // whichever is read first
-		if out := string(m.act(t.Context(), t, w, "drain", "api").Output); out != "abcdefghij\nlast line" {
+	for range 5 {
+		if out := string(m.act(t.Context(), t, w, "drain", "api").Output); out != "abcdefghijlast line" {
 			t.Errorf("got %q", out)
 		}
 	}
-}
-
-func TestLinesOfStreamsStayWhole(t *testing.T) {
-	var out strings.Builder
-	a, b := (&World{}).streams(&out)
-	long := strings.Repeat("x", maxHeldLine+1)
-	for _, p := range []struct {
-		s    *stream
-		text string
-	}{{a, "one "}, {b, "error\n"}, {a, "line\nand"}, {b, long}, {a, " more\n"}, {b, "y\n"}, {a, "end"}} {
-		if n, err := p.s.Write([]byte(p.text)); n != len(p.text) || err != nil {
-			t.Fatal(n, err)
-		}
-	}
-	a.flush()
-	b.flush()
-	same(t, out.String(), "error\none line\n"+long+"\nand more\ny\nend")
 }
 
 func TestProgramGetsAMinimalEnvironment(t *testing.T) {

@@ -43,10 +43,9 @@ func (a *app) cancel(ctx context.Context, s *store, name, reason, format string)
 	}
 	locker := a.locker(s)
 	defer locker.Close()
-	if by, err := locker.RunOwnerOf(ctx, id); err == nil && by != nil && format == "text" {
-		fmt.Fprintf(a.err, "run %s ends once its present action is recorded\n", id)
-	}
-	k := executor.Canceller{Client: s.Client(), Locker: locker, Journal: s.journal}
+	k := executor.Canceller{Client: s.Client(), Locker: locker, Journal: s.journal, OnAsked: func() {
+		fmt.Fprintf(a.err, "run %s is asked to end; its action in flight is finished and recorded first\n", id)
+	}}
 	end, err := k.Cancel(ctx, id, executor.Cancellation{By: userName(), Reason: reason})
 	if err != nil {
 		return err

@@ -6,27 +6,24 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"syscall"
 
 	"github.com/fettleops/fettle/executor"
 	"github.com/fettleops/fettle/journal"
+	"github.com/fettleops/fettle/lease"
 	"github.com/fettleops/fettle/world"
 )
 
 // drive carries a run out and shows it, and answers with its exit code. A
 // signal stops it before its next action, a second one cuts the action in flight.
 func (a *app) drive(
-	ctx context.Context, l *loaded, s *store, f runFlags, c executor.Config, id string,
+	ctx context.Context, l *loaded, locker *lease.Locker, s *store, f runFlags, c executor.Config, id string,
 	how func(context.Context, executor.Config) (executor.Ended, error),
 ) error {
-	locker := a.locker(s)
-	defer locker.Close()
 	l.world.UseLeases(world.NewLeases(locker, id))
 	c.Locker, c.Beliefs = locker, executor.Beliefs{Client: s.Client(), Keys: locker.Keys()}
 	c.Stop = ctx.Done()
-	hard, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	hard, cancel := a.hardContext(ctx)
 	defer cancel()
-	defer context.AfterFunc(ctx, func() { a.secondSignal(hard, cancel) })()
 	show := newRenderer(a.out, id)
 	c.OnEvent = inOrder(c.OnEvent, a.onEvent(f.format, show))
 	c.Ask, c.AskSteps = a.asker(ctx, f, show), f.step
@@ -51,17 +48,30 @@ type runEnd struct {
 	executor.Ended
 }
 
-// secondSignal cancels the action in flight when a second signal comes.
-func (a *app) secondSignal(hard context.Context, cancel context.CancelFunc) {
-	ch := make(chan os.Signal, 1)
-	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(ch)
-	fmt.Fprintln(a.err, "stopping: the action in flight is finished and recorded first; once more to cancel it")
-	select {
-	case <-ch:
-		cancel()
-	case <-hard.Done():
-	}
+// hardContext returns a context that the first signal, which ends ctx, leaves
+// alone: the action in flight is finished and recorded. The second cuts it.
+func (a *app) hardContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	hard, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ch := make(chan os.Signal, 2)
+	signal.Notify(ch, stopSignals...)
+	go func() {
+		defer signal.Stop(ch)
+		select {
+		case <-ch:
+		case <-hard.Done():
+			return
+		}
+		if isTerminal(a.err) {
+			fmt.Fprintln(a.err) // Behind the ^C.
+		}
+		fmt.Fprintln(a.err, "stopping: an action in flight is finished and recorded first; once more to cut it")
+		select {
+		case <-ch:
+			cancel()
+		case <-hard.Done():
+		}
+	}()
+	return hard, cancel
 }
 
 func (a *app) onEvent(format string, show *renderer) func(journal.Event) {

@@ -29,8 +29,9 @@ func newLeaseCommand(a *app) *cobra.Command {
 			"told to end by SIGTERM, and by SIGKILL soon after.\n\n" +
 			"Exit status: the command's, 128+N where signal N ended it, 127 where it was not found, 126 where it could not be started,\n" +
 			"4 where the lease was not free within --wait, 1 where the lease could not be had or was lost.",
-		Example: "  fettle lease deploy -- ./deploy.sh\n  fettle lease \"in_lb(api)\" --wait 5m --model examples/fleet -- ./drain-by-hand.sh api",
-		Args:    cobra.MinimumNArgs(1),
+		Example:     "  fettle lease deploy -- ./deploy.sh\n  fettle lease \"in_lb(api)\" --wait 5m --model examples/fleet -- ./drain-by-hand.sh api",
+		Args:        cobra.MinimumNArgs(1),
+		Annotations: map[string]string{guarded: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if n := cmd.ArgsLenAtDash(); n != 1 || len(args) < 2 {
 				return errors.New("write the key, then --, then the command: fettle lease deploy -- ./deploy.sh")

@@ -70,7 +70,7 @@ func (c *child) await(a *app, ended <-chan error) (int, error) {
 		case err := <-ended:
 			return c.status(err)
 		case s := <-c.signals:
-			if sig, ok := s.(syscall.Signal); ok && !(c.terminal && typed(sig)) {
+			if sig, ok := s.(syscall.Signal); ok && (!c.terminal || !typed(sig)) {
 				c.send(sig)
 			}
 		case <-lost:

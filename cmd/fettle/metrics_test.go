@@ -33,6 +33,7 @@ action "unlock" {
   params       = { d = door }
   precondition = ["!open(d)"]
   effect { add = ["open(d)"] }
+  timeout = "10s"
   run "exec" { command = ["sh", "-c", "cat gate && touch open-$1", "unlock", "${d}"] }
 }
 goal "entry" { condition = ["all(door, open(#))"] }

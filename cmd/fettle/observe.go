@@ -31,6 +31,7 @@ func newObserveCommand(a *app) *cobra.Command {
 	}
 	modelFlag(cmd, &path)
 	cmd.Flags().StringVarP(&format, "output", "o", "text", "text or json")
+	a.stateDirFlag(cmd)
 	return cmd
 }
 
@@ -41,7 +42,7 @@ func (a *app) observe(ctx context.Context, path string, names []string, format s
 	}
 	defer l.world.Close()
 	u := model.NewUniverse(l.Model)
-	readings, err := observeNamed(ctx, l, u, names)
+	readings, err := a.observeNamed(ctx, l, u, names)
 	if err != nil {
 		return err
 	}
@@ -53,8 +54,9 @@ func (a *app) observe(ctx context.Context, path string, names []string, format s
 }
 
 // observeNamed reads the named fluents, or all that have a source. A derived
-// fluent stands for those it is derived from.
-func observeNamed(ctx context.Context, l *loaded, u *model.Universe, names []string) ([]world.Reading, error) {
+// fluent stands for those it is derived from. The store is opened only where
+// the model looks at named leases.
+func (a *app) observeNamed(ctx context.Context, l *loaded, u *model.Universe, names []string) ([]world.Reading, error) {
 	chosen := map[*model.Fluent]bool{}
 	for _, n := range names {
 		f := l.Model.Fluent(n)
@@ -71,6 +73,16 @@ func observeNamed(ctx context.Context, l *loaded, u *model.Universe, names []str
 	}
 	if len(refs) == 0 {
 		return nil, fmt.Errorf("nothing to observe: give the fluents an observe block")
+	}
+	if len(l.world.LeaseNames(u)) > 0 {
+		s, err := a.openStore(ctx, l.Loaded)
+		if err != nil {
+			return nil, err
+		}
+		defer s.Close()
+		locker := a.locker(s)
+		defer locker.Close()
+		l.world.UseLeases(world.NewLeases(locker, ""))
 	}
 	return l.world.Observe(ctx, u, refs, time.Time{}), nil
 }

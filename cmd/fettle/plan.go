@@ -61,6 +61,7 @@ limits, or none can be told while facts are unknown. 1: it could not be tried.`,
 	fl.StringVar(&f.out, "out", "", "save the plan in this file, for run --plan and validate --plan")
 	fl.StringVarP(&f.format, "output", "o", "text", "text or json")
 	f.limits.register(fl)
+	a.stateDirFlag(cmd)
 	cmd.MarkFlagsMutuallyExclusive("state", "observe")
 	return cmd
 }
@@ -110,7 +111,7 @@ func (a *app) planProblem(ctx context.Context, l *loaded, f planFlags) (validato
 	u := model.NewUniverse(l.Model)
 	var p validator.Problem
 	if f.observe {
-		readings, err := observeNamed(ctx, l, u, nil)
+		readings, err := a.observeNamed(ctx, l, u, nil)
 		if err != nil {
 			return p, err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -27,8 +28,9 @@ func newResumeCommand(a *app) *cobra.Command {
 			"fence is raised, what it did is observed, and nothing is done twice. An approval stands for that very plan, unless the\n" +
 			"model has changed. Of two processes that resume one run, one wins; the other says who drives it.\n\n" +
 			"Exit status: as of `fettle run`.",
-		Example: "  fettle resume last\n  fettle resume 01J9ZC --approve --model examples/fleet",
-		Args:    cobra.ExactArgs(1),
+		Example:     "  fettle resume last\n  fettle resume 01J9ZC --approve --model examples/fleet",
+		Args:        cobra.ExactArgs(1),
+		Annotations: map[string]string{guarded: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("-o", f.format, "text", "json", "jsonl"); err != nil {
 				return err
@@ -72,7 +74,9 @@ func (a *app) resume(ctx context.Context, path, name string, f runFlags) error {
 	if err != nil {
 		return fmt.Errorf("run %s: %w", id, err)
 	}
-	return a.drive(ctx, l, s, f, c, id, func(ctx context.Context, c executor.Config) (executor.Ended, error) {
+	locker := a.locker(s)
+	defer locker.Close()
+	return a.drive(ctx, l, locker, s, f, c, id, func(ctx context.Context, c executor.Config) (executor.Ended, error) {
 		end, err := executor.Resume(ctx, c, s.journal, id)
 		if waited, werr := a.awaitDead(ctx, c.Locker, id, err); werr != nil || !waited {
 			return end, errors.Join(err, werr)
@@ -90,7 +94,7 @@ const deadWait = 30 * time.Second
 func (a *app) awaitDead(ctx context.Context, locker *lease.Locker, id string, err error) (bool, error) {
 	var owned *lease.OwnedError
 	host, _ := os.Hostname()
-	if !errors.As(err, &owned) || owned.Owner.Host != host || !errors.Is(syscall.Kill(owned.Owner.PID, 0), syscall.ESRCH) {
+	if !errors.As(err, &owned) || owned.Owner.Host != host || !dead(owned.Owner.PID) {
 		return false, nil
 	}
 	ttl, _ := locker.Times()
@@ -98,4 +102,17 @@ func (a *app) awaitDead(ctx context.Context, locker *lease.Locker, id string, er
 	ctx, cancel := context.WithTimeout(ctx, 2*ttl+deadWait)
 	defer cancel()
 	return true, locker.AwaitUnclaimed(ctx, id)
+}
+
+// dead tells whether a process of this host has ended, be it reaped or not.
+func dead(pid int) bool {
+	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		return true
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, after, _ := strings.Cut(string(stat), ") ")
+	return strings.HasPrefix(after, "Z")
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/spf13/cobra"
@@ -86,13 +87,18 @@ func (a *app) run(ctx context.Context, path string, f runFlags) error {
 		return err
 	}
 	defer s.Close()
+	locker := a.locker(s)
+	defer locker.Close()
+	if err := s.intake(ctx, locker, l.policy, time.Now()); err != nil {
+		return err
+	}
 	host, _ := os.Hostname()
 	j, err := s.journal.Start(ctx, executor.NewHead(c.GoalName, c.Scope, host, os.Getpid()))
 	if err != nil {
 		return err
 	}
 	c.Journal = j
-	return a.drive(ctx, l, s, f, c, j.ID(), func(ctx context.Context, c executor.Config) (executor.Ended, error) {
+	return a.drive(ctx, l, locker, s, f, c, j.ID(), func(ctx context.Context, c executor.Config) (executor.Ended, error) {
 		end, err := executor.Run(ctx, c)
 		if err != nil {
 			err = fmt.Errorf("run %s: %w", j.ID(), err)
@@ -115,7 +121,7 @@ func (a *app) runConfig(l *loaded, f runFlags, text string) (executor.Config, er
 	return executor.Config{
 		Universe: u, Goal: goal, GoalArgs: args, GoalName: name, Scope: l.Scope, ModelHash: l.Hash, Version: version(),
 		Policy: l.policy, Proposers: proposers, Settings: settings(l), Observer: l.world, Actuator: l.world,
-		Leases: l.world.LeaseNames(u), By: userName(),
+		Leases: l.world.LeaseNames(u), By: userName(), Secrets: l.Secrets,
 	}, err
 }
 

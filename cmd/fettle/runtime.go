@@ -5,15 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fettleops/fettle/executor"
 	"github.com/fettleops/fettle/journal"
 	"github.com/fettleops/fettle/lease"
 	"github.com/fettleops/fettle/lease/etcd"
 	"github.com/fettleops/fettle/model/load"
+	"github.com/fettleops/fettle/policy"
 )
 
 // stateDirFlag adds the flag that says where the embedded etcd keeps its data.
@@ -43,6 +46,7 @@ type store struct {
 	*etcd.Store
 	journal *journal.Journal
 	scope   string
+	dir     string // the state directory: the archive is below it
 }
 
 // openStore opens the model's etcd: the cluster of its etcd block, or the
@@ -56,12 +60,37 @@ func (a *app) openStore(ctx context.Context, l *load.Loaded) (*store, error) {
 		cfg.Endpoints, cfg.Username, cfg.Password, cfg.Prefix = e.Endpoints, e.User, e.Password, e.Prefix
 		cfg.TLS = etcd.TLS{CA: e.CAFile, Cert: e.CertFile, Key: e.KeyFile}
 	}
+	cfg.OnLinger = func(n int) {
+		fmt.Fprintf(a.err, "%s on this host still use the store that this process holds; it goes on until they end (interrupt it to end now)\n", counted(n, "process"))
+	}
 	s, err := etcd.Open(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
 	scope := s.Scope(l.Scope)
-	return &store{Store: s, journal: journal.Open(s.Client(), scope), scope: scope}, nil
+	return &store{Store: s, journal: journal.OpenWithArchive(s.Client(), scope, cfg.StateDir), scope: scope, dir: cfg.StateDir}, nil
+}
+
+// Close gives the store up. Where this process hosts it for others, it lingers
+// until they end, or until it is interrupted.
+func (s *store) Close() error {
+	ctx, stop := signal.NotifyContext(context.Background(), stopSignals...)
+	defer stop()
+	return s.CloseContext(ctx)
+}
+
+// intake gets the store ready for a new run: what is older than the policy
+// keeps is moved to the archive, and nothing is begun where space runs out.
+func (s *store) intake(ctx context.Context, locker *lease.Locker, p *policy.Policy, now time.Time) error {
+	if keep := p.Retention; keep.Set {
+		_, err := s.journal.Archive(ctx, s.dir, journal.Archiving{
+			Before: now.Add(-keep.Value), Finished: executor.Over, Forget: locker.ForgetRun,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return s.CheckSpace(ctx)
 }
 
 // existingStore is openStore for commands that only read: without a cluster

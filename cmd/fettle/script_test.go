@@ -3,8 +3,12 @@ package main
 import (
 	"errors"
 	"flag"
+	"fmt"
+	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -14,8 +18,21 @@ var update = flag.Bool("update", false, "rewrite the expected output in scripts"
 
 func TestMain(m *testing.M) {
 	testscript.Main(tidy{m}, map[string]func(){
-		"fettle": main,
+		"fettle":  main,
+		"sigwait": sigwait,
 	})
+}
+
+// sigwait is a program that ends with the number of the first signal it gets.
+func sigwait() {
+	ch := make(chan os.Signal, 1)
+	signal.Notify(ch, passedOn...)
+	fmt.Println("ready")
+	for s := range ch {
+		if s != syscall.SIGWINCH && s != syscall.SIGCONT {
+			os.Exit(int(s.(syscall.Signal)))
+		}
+	}
 }
 
 // TestScripts runs the stories in testdata/script. Beside testscript's own
