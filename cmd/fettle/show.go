@@ -98,13 +98,28 @@ func heads(ctx context.Context, s *store) ([]executor.Head, error) {
 	return out, nil
 }
 
+// undriven is the reason shown for a run that is under way by its record and
+// that no process drives: it was killed. It can be resumed or cancelled.
+const undriven = "killed"
+
 func (a *app) listRuns(ctx context.Context, s *store, active bool, format string) error {
 	all, err := heads(ctx, s)
 	if err != nil {
 		return err
 	}
+	locker := a.locker(s)
+	defer locker.Close()
 	shown := []executor.Head{}
 	for _, h := range all {
+		if h.Status == executor.Running {
+			owner, err := locker.RunOwnerOf(ctx, h.Run)
+			if err != nil {
+				return err
+			}
+			if owner == nil {
+				h.Reason = undriven
+			}
+		}
 		if !active || h.Status == executor.Running || h.Status == executor.WaitingStatus {
 			shown = append(shown, h)
 		}
