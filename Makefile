@@ -4,10 +4,12 @@ BIN     := bin
 LINT    := $(shell $(GO) env GOPATH)/bin/golangci-lint
 LINTVER := v2.15.0
 
-# The real Prometheus that tests and demo look through.
+# The real Prometheus that tests and demo look through, and the curl of a
+# person's script.
 PROMETHEUS := $(or $(shell command -v prometheus),/usr/bin/prometheus)
+CURL       := $(or $(shell command -v curl),/usr/bin/curl)
 
-.PHONY: all build test race lint fmt fuzz bench examples demo demo-prometheus clean
+.PHONY: all build test lint fmt fuzz bench examples demo demo-prometheus clean
 
 all: build test
 
@@ -16,13 +18,13 @@ build:
 
 # The tests run real etcd, real processes, real HTTP and a real Prometheus; the
 # race detector is on.
-test: $(PROMETHEUS)
+test: $(PROMETHEUS) $(CURL)
 	$(GO) test -race -timeout 15m ./...
 
-# Debian's package, where there is none.
-$(PROMETHEUS):
+# Debian's packages, where there are none.
+$(PROMETHEUS) $(CURL):
 	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends prometheus
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(notdir $@)
 
 lint: $(LINT)
 	$(LINT) run ./...
