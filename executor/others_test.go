@@ -36,7 +36,7 @@ func TestARunWaitsForWhatOthersHoldAndGoesOn(t *testing.T) {
 	r.ends(r.run(), Succeeded, "")
 	r.did("stop(api)", "mend(api)", "start(api)")
 	w := one[Waiting](r, StepWaiting)
-	if w.Action != "stop(api)" || !strings.Contains(w.Busy, "up(api) is held exclusive by run other, tend(api)") {
+	if w.Action != "stop(api)" || !strings.Contains(w.Busy, "up(api) is held exclusively by run other, tend(api)") {
 		t.Errorf("waiting %+v", w)
 	}
 	r.clean()

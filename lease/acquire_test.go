@@ -22,7 +22,7 @@ func TestBusySaysWhoHoldsWhatAndSinceWhen(t *testing.T) {
 	if len(busy.Holders) != 1 || busy.Holders[0].Fence != h.Fence() || busy.Holders[0].Owner.Step != 3 {
 		t.Errorf("holders %+v", busy.Holders)
 	}
-	want := "lease: busy: in_lb(api) is held exclusive by run r7, drain(api), pid 42 on ops1 since 2026-07-01T10:00:00Z, token "
+	want := "lease: busy: in_lb(api) is held exclusively by run r7, drain(api), pid 42 on ops1 since 2026-07-01T10:00:00Z, token "
 	if !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got  %s\nwant %s…", err, want)
 	}

@@ -37,7 +37,7 @@ type Holder struct {
 func (h Holder) String() string {
 	mode := "shared"
 	if h.Resource.Exclusive {
-		mode = "exclusive"
+		mode = "exclusively"
 	}
 	if h.Waiting {
 		return fmt.Sprintf("others wait for %s", h.Resource.Fluent)

@@ -134,7 +134,7 @@ func (g Ground) effect(s *State, d *Delta, e *Effect, env []int32, k int) *Fault
 			lo, hi = min(lo, 0), max(hi, 0)
 		}
 		a.inc = True
-		a.lo, a.hi = arith(OpAdd, a.lo, a.hi, lo, hi)
+		a.lo, a.hi = Arith(OpAdd, a.lo, a.hi, lo, hi)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func (e *Expr) Number(s *State, env []int32) (lo, hi float64) {
 	case OpAdd, OpSub, OpMul, OpDiv:
 		alo, ahi := e.Args[0].Number(s, env)
 		blo, bhi := e.Args[1].Number(s, env)
-		return arith(e.Op, alo, ahi, blo, bhi)
+		return Arith(e.Op, alo, ahi, blo, bhi)
 	case OpNeg:
 		lo, hi = e.Args[0].Number(s, env)
 		return -hi, -lo
@@ -76,9 +76,10 @@ func (e *Expr) readNumber(s *State, env []int32) (lo, hi float64) {
 	return v, v
 }
 
-// arith applies an operator to two intervals. An operation on known numbers
-// that overflows has no known value.
-func arith(op Op, alo, ahi, blo, bhi float64) (lo, hi float64) {
+// Arith applies +, -, * or / to two intervals: the interval in which the result
+// lies. An operation on known numbers that overflows, or divides by what may be
+// zero, has no known value.
+func Arith(op Op, alo, ahi, blo, bhi float64) (lo, hi float64) {
 	switch op {
 	case OpAdd:
 		lo, hi = alo+blo, ahi+bhi
@@ -92,11 +93,12 @@ func arith(op Op, alo, ahi, blo, bhi float64) (lo, hi float64) {
 		}
 		lo, hi = hull(alo/blo, alo/bhi, ahi/blo, ahi/bhi)
 	}
-	return interval(lo, hi)
+	return Interval(lo, hi)
 }
 
-// interval turns what is no interval into the unknown one.
-func interval(lo, hi float64) (float64, float64) {
+// Interval returns the interval, or the unknown one where lo and hi are none:
+// not numbers, or beyond all numbers.
+func Interval(lo, hi float64) (float64, float64) {
 	if lo != lo || hi != hi || lo == posInf || hi == negInf {
 		return negInf, posInf
 	}
@@ -154,7 +156,7 @@ func (e *Expr) sum(s *State, env []int32) (lo, hi float64) {
 	for _, o := range s.u.members[e.Over.id] {
 		env[e.Slot] = o
 		l, h := e.Args[0].Number(s, env)
-		lo, hi = arith(OpAdd, lo, hi, l, h)
+		lo, hi = Arith(OpAdd, lo, hi, l, h)
 	}
 	return lo, hi
 }
@@ -186,5 +188,5 @@ func (e *Expr) extreme(s *State, env []int32) (lo, hi float64) {
 			hi = posInf
 		}
 	}
-	return interval(lo, hi)
+	return Interval(lo, hi)
 }

@@ -36,7 +36,7 @@ func (r *renderer) waiting(e executor.Waiting, _ time.Time) {
 		return
 	}
 	r.step(e.Step, e.Action, r.p.warn("waiting"))
-	r.detail("%s", plain(e.Busy))
+	r.detail("%s", plain(strings.TrimPrefix(e.Busy, "lease: busy: ")))
 }
 
 func (r *renderer) refused(e executor.Refused, _ time.Time) {

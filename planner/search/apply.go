@@ -130,7 +130,7 @@ func (a *effects) shift(m *machine, p *part, when model.Tri) {
 		lo, hi = min(lo, 0), max(hi, 0)
 	}
 	a.inc = model.True
-	a.lo, a.hi = arith(model.OpAdd, a.lo, a.hi, lo, hi)
+	a.lo, a.hi = model.Arith(model.OpAdd, a.lo, a.hi, lo, hi)
 }
 
 func (a *effects) resolve(x *variable, old uint64) (uint64, bool) {

@@ -40,7 +40,7 @@ func (m *machine) computeNumber(n *node) (lo, hi float64) {
 	case model.OpAdd, model.OpSub, model.OpMul, model.OpDiv:
 		alo, ahi := m.number(n.args[0])
 		blo, bhi := m.number(n.args[1])
-		return arith(n.op, alo, ahi, blo, bhi)
+		return model.Arith(n.op, alo, ahi, blo, bhi)
 	case model.OpNeg:
 		lo, hi = m.number(n.args[0])
 		return -hi, -lo
@@ -75,39 +75,6 @@ func absolute(lo, hi float64) (float64, float64) {
 		return -hi, -lo
 	}
 	return 0, max(-lo, hi)
-}
-
-// arith applies an operator to two intervals.
-func arith(op model.Op, alo, ahi, blo, bhi float64) (lo, hi float64) {
-	switch op {
-	case model.OpAdd:
-		lo, hi = alo+blo, ahi+bhi
-	case model.OpSub:
-		lo, hi = alo-bhi, ahi-blo
-	case model.OpMul:
-		lo, hi = hull(alo*blo, alo*bhi, ahi*blo, ahi*bhi)
-	default:
-		if blo <= 0 && bhi >= 0 {
-			return negInf, posInf
-		}
-		lo, hi = hull(alo/blo, alo/bhi, ahi/blo, ahi/bhi)
-	}
-	return interval(lo, hi)
-}
-
-// interval turns what is no interval into the unknown one.
-func interval(lo, hi float64) (float64, float64) {
-	if lo != lo || hi != hi || lo == posInf || hi == negInf {
-		return negInf, posInf
-	}
-	return lo, hi
-}
-
-func hull(a, b, c, d float64) (lo, hi float64) {
-	if a != a || b != b || c != c || d != d {
-		return negInf, posInf
-	}
-	return min(a, b, c, d), max(a, b, c, d)
 }
 
 func (m *machine) ifNumber(n *node) (lo, hi float64) {
@@ -145,7 +112,7 @@ func (m *machine) sum(n *node) (lo, hi float64) {
 	}
 	for _, a := range n.args {
 		l, h := m.number(a)
-		lo, hi = arith(model.OpAdd, lo, hi, l, h)
+		lo, hi = model.Arith(model.OpAdd, lo, hi, l, h)
 	}
 	return lo, hi
 }
@@ -173,5 +140,5 @@ func (m *machine) extreme(n *node) (lo, hi float64) {
 	} else if n.open {
 		hi = posInf
 	}
-	return interval(lo, hi)
+	return model.Interval(lo, hi)
 }
