@@ -62,7 +62,7 @@ func (l *Locker) ClaimRun(ctx context.Context, run string, o Owner, ops ...clien
 	o.Run = run
 	key := l.keys.RunOwner(run)
 	r := &RunOwner{hold: newHold(l, g, []string{key}), run: run, owner: o.filled()}
-	resp, err := l.place(ctx, r.hold, record{Owner: r.owner}, []clientv3.Cmp{absent(key)}, ops, []clientv3.Op{clientv3.OpGet(key)})
+	resp, err := l.place(ctx, r.hold, record{Owner: r.owner}, []clientv3.Cmp{unclaimed(key)}, ops, []clientv3.Op{clientv3.OpGet(key)})
 	switch {
 	case err != nil:
 		return nil, err
@@ -78,6 +78,13 @@ func (l *Locker) ClaimRun(ctx context.Context, run string, o Owner, ops ...clien
 	defer l.mu.Unlock()
 	l.of(run).owner = r
 	return r, nil
+}
+
+func unclaimed(key string) clientv3.Cmp {
+	if Without(RunClaim) {
+		return always(key)
+	}
+	return absent(key)
 }
 
 func owned(run string, kv *mvccpb.KeyValue) *OwnedError {

@@ -12,6 +12,7 @@ const (
 	Marks       Protection = "mark-check"   // What may have been written is marked as in doubt.
 	RevokeFirst Protection = "revoke-first" // After a lost answer the lease is revoked before anything is read.
 	RunOwned    Protection = "run-owner"    // Arm compares that the run is still driven by this process.
+	RunClaim    Protection = "run-claim"    // Only one process at a time claims a run.
 	PauseCheck  Protection = "pause-check"  // Arm compares that nothing is paused.
 	Tickets     Protection = "tickets"      // Those who wait stand in a queue.
 

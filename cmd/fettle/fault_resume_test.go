@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,15 @@ import (
 // the same time exactly one drives it, and the other says who does.
 func TestTwoResumesOfOneRun(t *testing.T) {
 	t.Parallel()
+	for _, without := range []string{"", "no-run-claim"} {
+		t.Run(without, func(t *testing.T) {
+			t.Parallel()
+			twoResumes(t, without)
+		})
+	}
+}
+
+func twoResumes(t *testing.T, without string) {
 	s := newStage(t, true)
 	s.fault("api", "leak")
 	a := s.run("FETTLE_KILL_AT=acted")
@@ -21,7 +31,7 @@ func TestTwoResumesOfOneRun(t *testing.T) {
 
 	n := startNetwork(t, s.fleet)
 	act := n.hold("POST /services/api/restart") // Until the loser has ended.
-	one, two := s.resume(n.base, a.id()), s.resume(n.base, a.id())
+	one, two := s.resume(n.base, a.id(), "FETTLE_FAULT="+without), s.resume(n.base, a.id(), "FETTLE_FAULT="+without)
 	winner, loser := one, two
 	select {
 	case <-one.done:
@@ -29,15 +39,23 @@ func TestTwoResumesOfOneRun(t *testing.T) {
 	case <-two.done:
 	case <-a.t.Context().Done():
 	}
-	loser.exits(exitFailed)
+	loser.exits(exitFailed, exitEscalated)
+	var problems []string
 	if said := loser.errs.String(); !strings.Contains(said, "driven by") || !strings.Contains(said, "pid "+strconv.Itoa(winner.cmd.Process.Pid)) {
-		t.Errorf("the loser does not say that %d drives the run: %s", winner.cmd.Process.Pid, said)
+		problems = append(problems, fmt.Sprintf("the loser does not say that %d drives the run: %s", winner.cmd.Process.Pid, said))
+	}
+	if code := loser.cmd.ProcessState.ExitCode(); code != exitFailed {
+		problems = append(problems, fmt.Sprintf("the loser exits %d", code))
+	}
+	if without != "" { // What becomes of the other one is not promised then.
+		judged(t, without, problems)
+		return
 	}
 	awaits(t, act.arrived, "the winner's act", winner)
 	act.deliver()
 	winner.exits(exitDone)
 	log := s.entries()
-	judged(t, "", slices.Concat(wrongs(log), unfencedActs(log), doneTwice(log), s.unhealthy(), s.store.left()))
+	judged(t, "", slices.Concat(problems, wrongs(log), unfencedActs(log), doneTwice(log), s.unhealthy(), s.store.left()))
 }
 
 // TestRunResumedWhileItsDriverStoodStill promises that a process which stood
