@@ -63,7 +63,7 @@ func main() {
 	// Most commands live for moments on a small heap that grows while a model is
 	// loaded: collecting less often halves that. GOGC, where set, still decides.
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
+		debug.SetGCPercent(800)
 	}
 	ctx, restore := signal.NotifyContext(context.Background(), stopSignals...)
 	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, restore: restore}
