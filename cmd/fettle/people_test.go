@@ -299,6 +299,9 @@ func TestARunIsGoneOnWithAfterItsProcessWasKilled(t *testing.T) {
 	p.exits(-1)
 	h.must(gate.Close())
 	h.lift("front")
+	if out := h.fettle(exitDone, "runs", "--active"); !strings.Contains(out, "running (killed)") {
+		t.Errorf("runs does not tell that the process is gone: %s", out)
+	}
 	r := h.start("resume", "last", "--approve", "-o", "jsonl", "--lease-ttl", "4s")
 	r.says("waiting until its right to do so expires")
 	e := r.await(executor.RunResumed)

@@ -93,8 +93,7 @@ const deadWait = 30 * time.Second
 // the one that drives the run, until it does so no more.
 func (a *app) awaitDead(ctx context.Context, locker *lease.Locker, id string, err error) (bool, error) {
 	var owned *lease.OwnedError
-	host, _ := os.Hostname()
-	if !errors.As(err, &owned) || owned.Owner.Host != host || !dead(owned.Owner.PID) {
+	if !errors.As(err, &owned) || !deadHere(owned) {
 		return false, nil
 	}
 	ttl, _ := locker.Times()
@@ -102,6 +101,13 @@ func (a *app) awaitDead(ctx context.Context, locker *lease.Locker, id string, er
 	ctx, cancel := context.WithTimeout(ctx, 2*ttl+deadWait)
 	defer cancel()
 	return true, locker.AwaitUnclaimed(ctx, id)
+}
+
+// deadHere tells whether the owner was a process of this host that has ended,
+// although its right to drive the run has not expired yet.
+func deadHere(o *lease.OwnedError) bool {
+	host, err := os.Hostname()
+	return err == nil && o.Owner.Host == host && dead(o.Owner.PID)
 }
 
 // dead tells whether a process of this host has ended, be it reaped or not.

@@ -116,7 +116,7 @@ func (a *app) listRuns(ctx context.Context, s *store, active bool, format string
 			if err != nil {
 				return err
 			}
-			if owner == nil {
+			if owner == nil || deadHere(owner) {
 				h.Reason = undriven
 			}
 		}
