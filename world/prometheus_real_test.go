@@ -1,9 +1,9 @@
 package world
 
 import (
+	"bufio"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -58,26 +58,39 @@ func (m *testModel) startPrometheus(t *testing.T, target http.Handler) {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	cmd := exec.Command(program, "--config.file", config, "--storage.tsdb.path", filepath.Join(dir, "data"), "--web.listen-address", "127.0.0.1:0")
+	said, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := l.Addr().String()
-	_ = l.Close()
-	out := &output{}
-	cmd := exec.Command(program, "--config.file", config, "--storage.tsdb.path", filepath.Join(dir, "data"), "--web.listen-address", address)
-	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	address, log := make(chan string, 1), &output{}
+	reading := make(chan struct{})
+	go func() {
+		defer close(reading)
+		for lines := bufio.NewScanner(said); lines.Scan(); {
+			_, _ = log.Write(append(lines.Bytes(), '\n'))
+			if _, at, ok := strings.Cut(lines.Text(), " address="); ok && strings.Contains(lines.Text(), `msg="Listening on"`) {
+				address <- at
+			}
+		}
+	}()
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
+		<-reading
 		_ = cmd.Wait()
 		if t.Failed() {
-			t.Logf("Prometheus: %s", lastLines(out.bytes()))
+			t.Logf("Prometheus: %s", lastLines(log.bytes()))
 		}
 	})
-	m.vars["at"] = cty.StringVal("http://" + address)
+	select {
+	case at := <-address:
+		m.vars["at"] = cty.StringVal("http://" + at)
+	case <-reading:
+		t.Fatal("Prometheus ended before it listened")
+	}
 }
 
 // await observes again and again until the readings are as wanted.

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -133,9 +132,9 @@ func startEtcd(t *testing.T) *etcdServer {
 	cfg := embed.NewConfig()
 	cfg.Dir = t.TempDir()
 	cfg.LogLevel, cfg.LogOutputs = "error", []string{filepath.Join(cfg.Dir, "log")}
-	client, peer := freeURL(t), freeURL(t)
-	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = []url.URL{client}, []url.URL{client}
-	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = []url.URL{peer}, []url.URL{peer}
+	free := url.URL{Scheme: "http", Host: "127.0.0.1:0"} // Nobody else can take the port that it gets.
+	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = []url.URL{free}, []url.URL{free}
+	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = []url.URL{free}, []url.URL{free}
 	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
 	e, err := embed.StartEtcd(cfg)
 	if err != nil {
@@ -144,17 +143,7 @@ func startEtcd(t *testing.T) *etcdServer {
 	stop := sync.OnceFunc(e.Close)
 	t.Cleanup(stop)
 	<-e.Server.ReadyNotify()
-	return &etcdServer{client.String(), stop}
-}
-
-func freeURL(t *testing.T) url.URL {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return url.URL{Scheme: "http", Host: l.Addr().String()}
+	return &etcdServer{"http://" + e.Clients[0].Addr().String(), stop}
 }
 
 // fleet is the example's fleet, as real processes.
