@@ -53,6 +53,9 @@ type Ground struct {
 // can reuse one slice for many steps; nil is fine.
 func (u *Universe) Bind(st Step, args []int32) (Ground, *Fault) {
 	a := u.actions[st.Action]
+	if a == nil && u.FoldCase {
+		a = u.actions[strings.ToLower(st.Action)]
+	}
 	if a == nil {
 		return Ground{}, u.unknownAction(st.Action)
 	}
@@ -69,6 +72,10 @@ func (u *Universe) Bind(st Step, args []int32) (Ground, *Fault) {
 			return Ground{}, f
 		}
 		o, ok := u.Find(p.Type, name)
+		if !ok && u.FoldCase {
+			name = strings.ToLower(name)
+			o, ok = u.Find(p.Type, name)
+		}
 		if !ok {
 			return Ground{}, u.objectFault(st, a, p, name)
 		}

@@ -20,7 +20,7 @@ func (e *Expr) Eval(s *State, env []int32) Tri {
 		if !ok {
 			return Unknown
 		}
-		if st := &s.f[f.id]; st.tri != nil {
+		if st := s.f[f.id]; st.tri != nil {
 			return st.tri[i]
 		}
 		return s.get(f, i).Tri()

@@ -1,7 +1,7 @@
 package model
 
 // NameOf returns the name of an object of the type's root.
-func (t *Type) NameOf(o int32) string { return t.root.names[o] }
+func (t *Type) NameOf(o int32) string { return t.root.names.names[o] }
 
 // Declared returns the names of the objects declared for the type and its
 // subtypes, each once. Objects that discovery finds are known to a [Universe].

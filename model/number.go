@@ -64,7 +64,7 @@ func (e *Expr) readNumber(s *State, env []int32) (lo, hi float64) {
 		return negInf, posInf
 	}
 	var v float64
-	if st := &s.f[e.Fluent.id]; st.num != nil {
+	if st := s.f[e.Fluent.id]; st.num != nil {
 		if v = st.num[i]; v != v {
 			return negInf, posInf
 		}

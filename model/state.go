@@ -1,13 +1,16 @@
 package model
 
-import "math"
+import (
+	"math"
+	"sync/atomic"
+)
 
 // State assigns a value to every base ground fluent of a universe. A dense
-// array for each fluent, a map where its index space is huge. Not safe for
-// concurrent writes.
+// array for each fluent, a hash table where its index space is huge. Not safe
+// for concurrent writes.
 type State struct {
 	u *Universe
-	f []store
+	f []*store
 
 	tally *tally // nil: quantifiers are not tracked
 }
@@ -19,16 +22,21 @@ type store struct {
 	num    []float64 // NaN is unknown
 	obj    []int32   // -1 is unknown
 	str    []*string // nil is unknown
-	sparse map[uint64]Value
+	sparse *sparse
 	rest   Value // of what is not in sparse
+
+	// shared is set once another state may hold this store too: who writes then
+	// makes a copy first. Clones of one state may be made concurrently.
+	shared atomic.Bool
 }
 
 // NewState returns a state. Closed: every bool is false, what has an initial
 // value has it, the rest is unknown. Otherwise everything is unknown.
 func (u *Universe) NewState(closed bool) *State {
-	s := &State{u: u, f: make([]store, len(u.Fluents))}
+	s := &State{u: u, f: make([]*store, len(u.Fluents))}
 	for i, f := range u.Fluents {
 		if f.Derived != nil {
+			s.f[i] = &store{}
 			continue
 		}
 		s.f[i] = newStore(f.Kind, u.layout[i], closed)
@@ -39,10 +47,10 @@ func (u *Universe) NewState(closed bool) *State {
 	return s
 }
 
-func newStore(k Kind, l layout, closed bool) store {
-	var st store
+func newStore(k Kind, l layout, closed bool) *store {
+	st := &store{}
 	if !l.dense {
-		st.sparse = map[uint64]Value{}
+		st.sparse = &sparse{values: &store{}}
 		if closed && k == KindBool {
 			st.rest = BoolValue(false)
 		}
@@ -91,23 +99,24 @@ func (u *Universe) Named(n *NamedState) *State {
 // Universe returns the universe that the state belongs to.
 func (s *State) Universe() *Universe { return s.u }
 
-// Clone returns an independent copy.
+// Clone returns an independent copy. What neither of the two writes afterwards
+// is not copied.
 func (s *State) Clone() *State {
-	c := &State{u: s.u, f: make([]store, len(s.f)), tally: s.tally.clone()}
+	c := &State{u: s.u, f: make([]*store, len(s.f)), tally: s.tally.clone()}
 	for i, st := range s.f {
-		n := store{
-			tri: append([]Tri(nil), st.tri...), num: append([]float64(nil), st.num...),
-			obj: append([]int32(nil), st.obj...), str: append([]*string(nil), st.str...), rest: st.rest,
+		if !st.shared.Load() {
+			st.shared.Store(true)
 		}
-		if st.sparse != nil {
-			n.sparse = make(map[uint64]Value, len(st.sparse))
-			for k, v := range st.sparse {
-				n.sparse[k] = v
-			}
-		}
-		c.f[i] = n
+		c.f[i] = st
 	}
 	return c
+}
+
+func (st *store) clone() *store {
+	return &store{
+		tri: append([]Tri(nil), st.tri...), num: append([]float64(nil), st.num...), obj: append([]int32(nil), st.obj...),
+		str: append([]*string(nil), st.str...), sparse: st.sparse.clone(), rest: st.rest,
+	}
 }
 
 // Get returns an atom's value; that of a derived fluent is computed.
@@ -124,13 +133,18 @@ func (s *State) Get(a Atom) Value {
 func (s *State) Set(a Atom, v Value) { s.set(a.Fluent, s.u.Index(a.Fluent, a.Args), v) }
 
 func (s *State) get(f *Fluent, i uint64) Value {
-	st := &s.f[f.id]
+	st := s.f[f.id]
+	if st.sparse == nil {
+		return st.get(i)
+	}
+	if p, ok := st.sparse.find(i); ok {
+		return st.sparse.values.get(uint64(p))
+	}
+	return st.rest
+}
+
+func (st *store) get(i uint64) Value {
 	switch {
-	case st.sparse != nil:
-		if v, ok := st.sparse[i]; ok {
-			return v
-		}
-		return st.rest
 	case st.tri != nil:
 		return TriValue(st.tri[i])
 	case st.num != nil:
@@ -155,10 +169,20 @@ func (s *State) set(f *Fluent, i uint64, v Value) {
 }
 
 func (s *State) put(f *Fluent, i uint64, v Value) {
-	st := &s.f[f.id]
+	st := s.f[f.id]
+	if st.shared.Load() {
+		st = st.clone()
+		s.f[f.id] = st
+	}
+	if st.sparse == nil {
+		st.put(i, v)
+		return
+	}
+	st.sparse.values.put(uint64(st.sparse.at(i, f.Kind)), v)
+}
+
+func (st *store) put(i uint64, v Value) {
 	switch {
-	case st.sparse != nil:
-		st.sparse[i] = v
 	case st.tri != nil:
 		st.tri[i] = v.Tri()
 	case st.num != nil:
@@ -173,5 +197,19 @@ func (s *State) put(f *Fluent, i uint64, v Value) {
 		if t, ok := v.Text(); ok {
 			st.str[i] = &t
 		}
+	}
+}
+
+// extend adds one more instance, of unknown value.
+func (st *store) extend(k Kind) {
+	switch k {
+	case KindBool:
+		st.tri = append(st.tri, Unknown)
+	case KindNumber:
+		st.num = append(st.num, math.NaN())
+	case KindObject:
+		st.obj = append(st.obj, -1)
+	default:
+		st.str = append(st.str, nil)
 	}
 }

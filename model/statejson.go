@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,8 +33,8 @@ func (s *State) instances(yield func(*Fluent, uint64) bool) {
 		if f.Derived != nil {
 			continue
 		}
-		if st := &s.f[f.id]; st.sparse != nil && !st.rest.Known() {
-			for _, i := range slices.Sorted(maps.Keys(st.sparse)) {
+		if st := s.f[f.id]; st.sparse != nil && !st.rest.Known() {
+			for _, i := range slices.Sorted(slices.Values(st.sparse.keys)) {
 				if !yield(f, i) {
 					return
 				}
@@ -157,6 +156,8 @@ func kindForm(f *Fluent) string {
 
 func tokenText(t json.Token) string {
 	switch x := t.(type) {
+	case nil:
+		return "null"
 	case json.Delim:
 		if x == '{' {
 			return "an object"
@@ -219,7 +220,10 @@ func (r *factReader) object(top bool) (document bool, err error) {
 		}
 		_, nested := v.(json.Delim)
 		switch {
-		case top && key == "state" && v == json.Delim('{') && !document:
+		case top && key == "state" && v == json.Delim('{'):
+			if document {
+				return false, r.errorf(`"state" is given twice`)
+			}
 			document = true
 			_, err = r.object(false)
 		case top && nested && (document || key == "sources"):
@@ -229,6 +233,9 @@ func (r *factReader) object(top bool) (document bool, err error) {
 		default:
 			if err = r.visit(key, v); err != nil {
 				return false, r.errorf("%q: %w", Clip(key), err)
+			}
+			if nested { // One that the visit leaves to others to blame.
+				err = r.skip()
 			}
 		}
 		if err != nil {

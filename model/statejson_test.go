@@ -58,6 +58,9 @@ func TestStatesAreReadFromJSON(t *testing.T) {
 		{"cut", "{\"in(api)\":\n true", `line 2, byte 5: the JSON ends too early`},
 		{"broken", "{\"in(api)\": tru}", `line 1, byte 12: not well-formed JSON: invalid character '}' in literal true (expecting 'e')`},
 		{"a byte order mark", "\ufeff{\"in(api)\": true}", `{"in(api)": true, `},
+		{"a list for a bool of a discovered object", `{"up(n1)": [true]}`, `line 1, byte 12: "up(n1)": expected true, false or null, got a list`},
+		{"the state twice", `{"state": {}, "state": {}}`, `line 1, byte 24: "state" is given twice`},
+		{"null", `null`, `line 1, byte 4: expected an object such as {"ready(db)": true}, got null`},
 		{"trailing", `{} {}`, `line 1, byte 4: something follows the state`},
 		{"sources alone", `{"sources": {}}`, `line 1, byte 15: the document has no "state"`},
 		{"unknown fluent", "{\n  \"inn(api)\": true}", `line 2, byte 18: "inn(api)": there is no fluent inn; did you mean in?`},
@@ -94,6 +97,9 @@ func TestAStateBringsTheObjectsOfDiscoveredTypes(t *testing.T) {
 	found, err := s.u.StateObjects(text)
 	if err != nil || len(found) != 1 || strings.Join(found[0].Objects, " ") != "n9 n8 n7" {
 		t.Fatalf("found %+v, %v", found, err)
+	}
+	if odd, err := s.u.StateObjects([]byte(`{"up(n6)": [true, {}], "note": {"a": [1]}, "up(n5)": null}`)); err != nil || strings.Join(odd[0].Objects, " ") != "n6 n5" {
+		t.Errorf("behind values that are no scalars: found %+v, %v", odd, err)
 	}
 	u := s.u.With(found...)
 	if _, err := u.ParseState(text[:len(text)-len(`, "in(zzz)": true}`)]); err == nil {

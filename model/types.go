@@ -1,6 +1,9 @@
 package model
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Type is a finite set of objects. Objects are identified by their name within
 // the root of their type's hierarchy. An enum is an anonymous type whose
@@ -19,8 +22,7 @@ type Type struct {
 	// Of a root alone: every object name known to the model. Names that are
 	// only mentioned (a quoted object that has yet to be discovered) are here
 	// too, and a member of nothing.
-	names []string
-	index map[string]int32
+	names *nameTable
 }
 
 // Root returns the root of the type's hierarchy, itself where it has no parent.
@@ -38,8 +40,7 @@ func (t *Type) IsA(u *Type) bool {
 
 // Lookup returns the index of a name known to the type's root.
 func (t *Type) Lookup(name string) (int32, bool) {
-	id, ok := t.root.index[name]
-	return id, ok
+	return t.root.names.find(name)
 }
 
 // String returns the type's name, or the words of an enum.
@@ -48,7 +49,7 @@ func (t *Type) String() string {
 		return t.Name
 	}
 	s := "enum("
-	for i, n := range t.names {
+	for i, n := range t.names.names {
 		if i > 0 {
 			s += ", "
 		}
@@ -178,6 +179,9 @@ type Model struct {
 	Invariants []*Invariant
 	Goals      []*Goal
 	States     []*NamedState
+	// FoldCase is set where the model's names are in lower case and a step may
+	// write them in any, as in PDDL.
+	FoldCase bool
 
 	types   map[string]*Type
 	fluents map[string]*Fluent
@@ -199,7 +203,7 @@ func (m *Model) AddType(name string, parent *Type) *Type {
 	if parent != nil {
 		t.root = parent.root
 	} else {
-		t.index = map[string]int32{}
+		t.names = &nameTable{}
 	}
 	m.Types = append(m.Types, t)
 	m.types[name] = t
@@ -228,17 +232,16 @@ func (t *Type) AddObject(name string) int32 {
 	return id
 }
 
+// Grow makes room for n more objects.
+func (t *Type) Grow(n int) {
+	t.root.names.grow(n)
+	t.Objects = slices.Grow(t.Objects, n)
+}
+
 // Mention gives the name an index in the type's root without making it a
 // member: a literal that names an object to be discovered.
 func (t *Type) Mention(name string) int32 {
-	r := t.root
-	if id, ok := r.index[name]; ok {
-		return id
-	}
-	id := int32(len(r.names))
-	r.names = append(r.names, name)
-	r.index[name] = id
-	return id
+	return t.root.names.add(name)
 }
 
 // AddFluent declares a fluent.

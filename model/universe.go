@@ -13,9 +13,8 @@ const maxDense = 1 << 22
 // for concurrent use.
 type Universe struct {
 	*Model
-	names   [][]string // by id of a root type
-	index   []map[string]int32
-	members [][]int32 // by type id, in the order declared, then discovered
+	names   []*nameTable // by id of a root type
+	members [][]int32    // by type id, in the order declared, then discovered
 	member  []([]bool)
 	open    []bool // by type id: there may be objects that discovery did not tell
 	layout  []layout
@@ -42,20 +41,21 @@ type Discovery struct {
 func NewUniverse(m *Model, found ...Discovery) *Universe {
 	n := len(m.Types)
 	u := &Universe{
-		Model: m, names: make([][]string, n), index: make([]map[string]int32, n),
+		Model: m, names: make([]*nameTable, n),
 		members: make([][]int32, n), member: make([][]bool, n), open: make([]bool, n),
 	}
 	for _, t := range m.Types {
 		if t.root == t {
-			u.names[t.id], u.index[t.id] = t.names, t.index
+			u.names[t.id] = t.names
 		}
 	}
 	for _, d := range found {
 		u.discover(d)
 	}
 	for _, t := range m.Types {
-		u.member[t.id] = make([]bool, len(u.names[t.root.id]))
+		u.member[t.id] = make([]bool, len(u.names[t.root.id].names))
 	}
+	u.makeRoom()
 	for _, t := range m.Types {
 		for _, o := range t.Objects {
 			u.join(t, o)
@@ -63,7 +63,8 @@ func NewUniverse(m *Model, found ...Discovery) *Universe {
 	}
 	for _, d := range found {
 		for _, name := range d.Objects {
-			u.join(d.Type, u.index[d.Type.root.id][name])
+			o, _ := u.names[d.Type.root.id].find(name)
+			u.join(d.Type, o)
 		}
 		for t := d.Type; t != nil && d.Failed; t = t.Parent {
 			u.open[t.id] = true
@@ -79,18 +80,24 @@ func NewUniverse(m *Model, found ...Discovery) *Universe {
 // discover adds the names of one discovery to copies of the root's tables.
 func (u *Universe) discover(d Discovery) {
 	r := d.Type.root
-	names := append([]string(nil), u.names[r.id]...)
-	index := make(map[string]int32, len(names)+len(d.Objects))
-	for i, n := range names {
-		index[n] = int32(i)
-	}
+	names := u.names[r.id].clone()
 	for _, n := range d.Objects {
-		if _, ok := index[n]; !ok {
-			index[n] = int32(len(names))
-			names = append(names, n)
+		names.add(n)
+	}
+	u.names[r.id] = names
+}
+
+// makeRoom sizes the lists of members for the declared objects.
+func (u *Universe) makeRoom() {
+	room := make([]int, len(u.Types))
+	for _, t := range u.Types {
+		for s := t; s != nil; s = s.Parent {
+			room[s.id] += len(t.Objects)
 		}
 	}
-	u.names[r.id], u.index[r.id] = names, index
+	for i, n := range room {
+		u.members[i] = make([]int32, 0, n)
+	}
 }
 
 func (u *Universe) join(t *Type, o int32) {
@@ -106,7 +113,7 @@ func (u *Universe) newLayout(f *Fluent) layout {
 	l := layout{stride: make([]uint64, len(f.Params)), size: 1, dense: true}
 	for i := len(f.Params) - 1; i >= 0; i-- {
 		l.stride[i] = l.size
-		n := uint64(max(1, len(u.names[f.Params[i].Type.root.id])))
+		n := uint64(max(1, len(u.names[f.Params[i].Type.root.id].names)))
 		if l.size > math.MaxUint64/n {
 			l.size, l.dense = math.MaxUint64, false
 			continue
@@ -130,11 +137,11 @@ func (u *Universe) Has(t *Type, o int32) bool {
 }
 
 // Name returns the name of an object of the type's root.
-func (u *Universe) Name(t *Type, o int32) string { return u.names[t.root.id][o] }
+func (u *Universe) Name(t *Type, o int32) string { return u.names[t.root.id].names[o] }
 
 // Find returns the index of the named object of the type.
 func (u *Universe) Find(t *Type, name string) (int32, bool) {
-	o, ok := u.index[t.root.id][name]
+	o, ok := u.names[t.root.id].find(name)
 	return o, ok && u.member[t.id][o]
 }
 

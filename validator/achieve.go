@@ -24,6 +24,7 @@ type achievers struct {
 	left  float64 // work
 	d     model.Delta
 	cures []model.Ground // applicable ones, each once
+	other []model.Ground // those that are not
 }
 
 func newAchievers(v *validation) *achievers {
@@ -37,7 +38,7 @@ type search struct {
 	l     model.Leaf
 	left  float64
 	now   []string // applicable in this state
-	other []string
+	later []string // not
 	seen  map[string]bool
 }
 
@@ -48,7 +49,7 @@ func (a *achievers) of(f *model.Failure, l model.Leaf) (names []string, applicab
 	before := s.left
 	complete = s.actions()
 	a.left -= before - max(s.left, 0)
-	names = append(append([]string{}, s.now...), s.other...)
+	names = append(append([]string{}, s.now...), s.later...)
 	return names[:min(len(names), maxAchievers)], min(len(s.now), maxAchievers), complete
 }
 
@@ -156,29 +157,35 @@ func (s *search) try(g model.Ground) bool {
 	switch {
 	case applicable:
 		s.now = append(s.now, name)
-		s.cure(g)
-	case does && len(s.other) < maxAchievers:
-		s.other = append(s.other, name)
+		s.cures = cure(s.cures, g)
+	case does && len(s.later) < maxAchievers:
+		s.later = append(s.later, name)
+		s.other = cure(s.other, g)
 	}
 	return true
 }
 
-// does tells whether the leaf is as wanted on the present state.
+// does tells whether the leaf is as wanted on the present state: of a bool the
+// value; else another one than it was, with which the conjunct holds.
 func (s *search) does() bool {
 	if s.l.Want != model.Unknown {
 		return s.v.s.Get(s.l.Atom).Tri() == s.l.Want
 	}
+	if s.v.s.Get(s.l.Atom) == s.l.Value {
+		return false
+	}
 	return s.f.Expr.Eval(s.v.s, append([]int32(nil), s.f.Env...)) == model.True
 }
 
-func (a *achievers) cure(g model.Ground) {
-	if len(a.cures) == maxCures {
-		return
+// cure adds an action that may be put in, once.
+func cure(cures []model.Ground, g model.Ground) []model.Ground {
+	if len(cures) == maxCures {
+		return cures
 	}
-	for _, c := range a.cures {
+	for _, c := range cures {
 		if c.Action == g.Action && slices.Equal(c.Args, g.Args) {
-			return
+			return cures
 		}
 	}
-	a.cures = append(a.cures, model.Ground{Action: g.Action, Args: append([]int32(nil), g.Args...)})
+	return append(cures, model.Ground{Action: g.Action, Args: append([]int32(nil), g.Args...)})
 }

@@ -29,11 +29,11 @@ func (v *validation) witnesses(f *model.Failure) string {
 	}
 	var facts []string
 	for _, l := range f.Leaves {
-		value := "unknown"
+		value := " unknown"
 		if l.Value.Known() {
-			value = model.Clip(v.U.ValueText(l.Atom.Fluent, l.Value))
+			value = " = " + model.Clip(v.U.ValueText(l.Atom.Fluent, l.Value))
 		}
-		facts = append(facts, v.U.Text(l.Atom)+" = "+value)
+		facts = append(facts, v.U.Text(l.Atom)+value)
 	}
 	return list(facts)
 }

@@ -3,6 +3,7 @@ package validator
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fettleops/fettle/model"
@@ -18,9 +19,13 @@ func (v *validation) unreadable(err error) bool {
 	if !errors.As(err, &syntax) {
 		return false
 	}
-	if !v.failed() {
-		v.r.Step, v.r.Kind, v.r.Line, v.r.Critique = v.r.Steps, Syntax, syntax.Line, syntax.Error()
+	if v.failed() {
+		v.kept.behind(model.Ground{})
+		return true
 	}
+	v.r.Step, v.r.Kind, v.r.Line, v.r.Critique = v.r.Steps, Syntax, syntax.Line, syntax.Error()
+	v.written = syntax.text
+	v.kept.failed(model.Ground{}, v.r.Steps-1)
 	return true
 }
 
@@ -29,7 +34,29 @@ func (v *validation) fault(action string, f *model.Fault) {
 	v.r.Critique = fmt.Sprintf("step %d: %s", v.r.Step, f.Message)
 }
 
-func (v *validation) forbidden(g model.Ground) {
+// refuse reports a step that may not be carried out.
+func (v *validation) refuse(kind Kind, g model.Ground) {
+	v.hold(g)
+	v.r.Kind, v.written = kind, v.r.Action
+	v.kept.failed(g, v.r.Steps-1)
+	why := v.why
+	switch {
+	case kind == Policy && why.reason == "":
+		v.denied(v.onlyAllowed())
+	case kind == Policy:
+		v.denied(why.reason)
+	case kind == EffectConflict:
+		v.fault(v.r.Action, why.fault)
+	case kind == Invariant:
+		v.worsened(why.breach)
+	default:
+		v.explain(v.r.Ground.Action.Precondition.Explain(v.s, v.r.Ground.Args))
+		v.r.Critique = fmt.Sprintf("step %d: %s not applicable; missing %s", v.r.Step, v.r.Action, v.missing(false))
+	}
+}
+
+// onlyAllowed says which actions the goal allows.
+func (v *validation) onlyAllowed() string {
 	var names []string
 	for _, a := range v.Allowed {
 		names = append(names, a.Name)
@@ -38,70 +65,81 @@ func (v *validation) forbidden(g model.Ground) {
 	if len(names) > 0 {
 		only = "only " + list(names) + " may be used"
 	}
-	v.denied(g, fmt.Sprintf("goal %s: %s", v.GoalName, only))
+	return fmt.Sprintf("goal %s: %s", v.GoalName, only)
 }
 
-func (v *validation) denied(g model.Ground, reason string) {
-	v.hold(g)
-	v.r.Kind = Policy
+func (v *validation) denied(reason string) {
 	v.r.Critique = fmt.Sprintf("step %d: %s denied by %s", v.r.Step, v.r.Action, reason)
-}
-
-func (v *validation) inapplicable(g model.Ground) {
-	v.hold(g)
-	failures := g.Action.Precondition.Explain(v.s, g.Args)
-	v.explain(failures)
-	v.r.Kind = UnknownValue
-	for _, f := range failures {
-		if f.Truth == model.False {
-			v.r.Kind = Precondition
-		}
-	}
-	v.r.Critique = fmt.Sprintf("step %d: %s not applicable; missing %s", v.r.Step, v.r.Action, v.missing(false))
-	v.mend = newMender(v)
 }
 
 // worsened reports a step that makes an invariant worse: explained on the
 // state after it, which is then taken back.
-func (v *validation) worsened(g model.Ground, b *model.Breach) {
-	v.hold(g)
-	v.r.Kind = Invariant
-	v.r.Critique = fmt.Sprintf("step %d: %s breaks %s", v.r.Step, v.r.Action, v.breach(*b))
+func (v *validation) worsened(b *model.Breach) {
+	verb := "breaks"
+	switch f := &b.Failure; {
+	case f.Expr.Eval(v.s, slices.Clone(f.Env)) == model.False:
+		verb = "worsens" // it was broken before
+	case f.Truth == model.Unknown:
+		verb = "may break"
+	}
+	v.delta.Commit(v.s)
+	v.r.Critique = fmt.Sprintf("step %d: %s %s %s", v.r.Step, v.r.Action, verb, v.breach(*b))
 	v.changed.record(v.r.Step, v.r.Ground, v.delta.Writes)
 	v.explain([]model.Failure{b.Failure})
 	v.delta.Revert(v.s)
-	v.mend = newMender(v)
 }
 
 func (v *validation) unreached() {
 	v.r.Kind = Goal
 	v.explain(v.Goal.Explain(v.s, v.GoalArgs))
 	v.r.Critique = fmt.Sprintf("goal not reached after %s; missing %s", count(v.r.Steps, "step"), v.missing(true))
-	v.mend = newMender(v)
+	if v.kept.full {
+		v.kept.forget(v.r.Steps)
+	}
 }
 
 // missing names the failed conjuncts; since adds which step made each false.
 func (v *validation) missing(since bool) string {
-	var names []string
-	for i := range v.r.Missing {
-		m := &v.r.Missing[i]
-		switch {
-		case i == maxNamed:
-			return strings.Join(names, ", ") + more(len(v.r.Missing)-i)
-		case m.Truth == model.Unknown:
-			names = append(names, m.Condition+" (unknown)")
-		case since:
-			names = append(names, m.Condition+m.since())
-		default:
-			names = append(names, m.Condition)
+	named := v.r.Missing[:min(len(v.r.Missing), maxNamed)]
+	var parts []string
+	for len(named) > 0 {
+		note := named[0].note(since)
+		n := 1
+		for n < len(named) && named[n].note(since) == note {
+			n++
 		}
+		parts = append(parts, noted(named[:n], note)...)
+		named = named[n:]
 	}
-	return strings.Join(names, ", ") + v.r.Missing[len(v.r.Missing)-1].why()
+	return strings.Join(parts, ", ") + more(len(v.r.Missing)-maxNamed) + v.r.Missing[len(v.r.Missing)-1].why()
 }
 
-// since says in parentheses which fact makes the conjunct false since when.
-func (m *Missing) since() string {
-	if len(m.Because) == 0 {
+// noted joins conjuncts that have one note, which many of them share.
+func noted(ms []Missing, note string) []string {
+	var names []string
+	for i := range ms {
+		name := ms[i].Condition
+		if note != "" && len(ms) < fewNotes {
+			name += " (" + note + ")"
+		}
+		names = append(names, name)
+	}
+	if note != "" && len(ms) >= fewNotes {
+		names[len(names)-1] += " (each " + note + ")"
+	}
+	return names
+}
+
+// fewNotes is how many equal notes are one note.
+const fewNotes = 3
+
+// note says that the conjunct is unknown or, if asked, which fact makes it
+// false since when.
+func (m *Missing) note(since bool) string {
+	switch {
+	case m.Truth == model.Unknown:
+		return "unknown"
+	case !since || len(m.Because) == 0:
 		return ""
 	}
 	b := &m.Because[0]
@@ -109,7 +147,10 @@ func (m *Missing) since() string {
 	if b.Fluent != m.Condition {
 		s = b.Fluent + " = " + s
 	}
-	return " (" + s + more(len(m.Because)-1+m.More) + ")"
+	if n := len(m.Because) - 1 + m.More; n > 0 {
+		s += fmt.Sprintf(", and %s more", count(n, "fact"))
+	}
+	return s
 }
 
 // when says a fact's value and since when it has it.

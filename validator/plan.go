@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"iter"
 
@@ -15,6 +16,10 @@ import (
 type SyntaxError struct {
 	Line    int // from 1
 	Message string
+
+	// text is what is written there, shortened; "" where it is not one step that
+	// could be taken out or replaced.
+	text string
 }
 
 // Error returns the message with its line.
@@ -22,7 +27,7 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("line %d: %s", e.Line,
 
 const (
 	bufferSize = 64 << 10
-	maxLine    = 64 << 20 // bytes; a longer line is a syntax violation
+	maxLine    = 16 << 20 // bytes; a longer line is a syntax violation
 )
 
 // ReadPlan reads a plan as a stream: text with one action a line, PDDL, or
@@ -32,7 +37,7 @@ const (
 // are not. The sequence can be read once.
 func ReadPlan(r io.Reader) iter.Seq2[model.Step, error] {
 	return func(yield func(model.Step, error) bool) {
-		p := &planReader{r: bufio.NewReaderSize(r, bufferSize), yield: yield, names: names{}}
+		p := &planReader{r: bufio.NewReaderSize(r, bufferSize), yield: yield, names: newNames()}
 		p.read()
 	}
 }
@@ -42,10 +47,11 @@ type planReader struct {
 	r       *bufio.Reader
 	pending []byte // to be read before r: what a JSON decoder read too far
 	yield   func(model.Step, error) bool
-	names   names
+	names   *names
 	line    int    // of what was read last
 	long    []byte // a line that is not whole in the buffer
 	args    []string
+	why     string // why a line that begins like an action is none
 }
 
 // read reads lines until the end; a line that starts a JSON value hands over
@@ -55,6 +61,12 @@ func (p *planReader) read() {
 		_, _ = p.r.Discard(3)
 	}
 	for {
+		if p.jsonAhead() { // not read as a line, which may be the whole plan
+			p.line++
+			if !p.json(nil) {
+				return
+			}
+		}
 		line, err := p.next()
 		text := trim(line)
 		switch {
@@ -78,6 +90,12 @@ func (p *planReader) read() {
 			return
 		}
 	}
+}
+
+// jsonAhead tells whether the next line begins with a JSON value.
+func (p *planReader) jsonAhead() bool {
+	b, _ := p.r.Peek(1)
+	return len(p.pending) == 0 && len(b) == 1 && (b[0] == '{' || b[0] == '[')
 }
 
 // next returns the next line, with its end; at the end of the input what is
@@ -114,7 +132,7 @@ func (p *planReader) join(line []byte, err error) ([]byte, error) {
 
 // bad yields a syntax violation at the present line.
 func (p *planReader) bad(message string) bool {
-	return p.yield(model.Step{}, &SyntaxError{p.line, message})
+	return p.yield(model.Step{}, &SyntaxError{Line: p.line, Message: message})
 }
 
 // emit yields a step with the arguments gathered.
@@ -123,21 +141,37 @@ func (p *planReader) emit(action string) bool {
 }
 
 // names gives equal names one string, so that a repeated name costs no
-// allocation. It is bounded: names met later are allocated each time.
-type names map[string]string
+// allocation. It is bounded: names met later are allocated each time. Those met
+// last are found without asking the map.
+type names struct {
+	seed maphash.Seed
+	last [lastNames]string
+	all  map[string]string
+}
 
 const (
+	lastNames  = 1 << 10
 	maxNames   = 1 << 17
 	maxNameLen = 256
 )
 
-func (n names) of(b []byte) string {
-	if s, ok := n[string(b)]; ok {
-		return s
+func newNames() *names { return &names{seed: maphash.MakeSeed(), all: map[string]string{}} }
+
+func (n *names) of(b []byte) string {
+	last := &n.last[maphash.Bytes(n.seed, b)%lastNames]
+	if *last == string(b) {
+		return *last
 	}
-	s := string(b)
-	if len(n) < maxNames && len(s) <= maxNameLen {
-		n[s] = s
+	s, ok := n.all[string(b)]
+	if !ok {
+		s = string(b)
+		if len(s) > maxNameLen {
+			return s
+		}
+		if len(n.all) < maxNames {
+			n.all[s] = s
+		}
 	}
+	*last = s
 	return s
 }

@@ -1,13 +1,18 @@
 package validator_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"pgregory.net/rapid"
 
 	"github.com/fettleops/fettle/model"
 	"github.com/fettleops/fettle/validator"
@@ -44,11 +49,11 @@ func TestPlansAreReadInEveryForm(t *testing.T) {
 		{"fences", "```text\ndrain(api)\n```\n~~~\n", "2: drain(api)\n"},
 		{"BOM and CRLF", "\ufeffdrain(api)\r\nrestart(api)\r\n", "1: drain(api)\n2: restart(api)\n"},
 		{"prose", "drain(api)\n\nSure, here is the plan:", "1: drain(api)\nline 3: " + prose + "\n"},
-		{"half", "drain(api", `line 1: "drain(api" is not an action; write name(arg, …)` + "\n"},
-		{"half a group", "(a b) (c d\n(e", "1: a(b)\n" + `line 1: "(a b) (c d" is not an action; write name(arg, …)` + "\n" + `line 2: "(e" is not an action; write name(arg, …)` + "\n"},
-		{"two on a line", "drain(api) restart(api)", `line 1: "drain(api) restart(api)" is not an action; write name(arg, …)` + "\n"},
-		{"glued", "(drain'api')", `line 1: "(drain'api')" is not an action; write name(arg, …)` + "\n"},
-		{"comma missing", "a(b c)\na(,)\na(b,)", `line 1: "a(b c)" is not an action; write name(arg, …)` + "\n" + `line 2: "a(,)" is not an action; write name(arg, …)` + "\n" + `line 3: "a(b,)" is not an action; write name(arg, …)` + "\n"},
+		{"half", "drain(api", `line 1: "drain(api" is not an action: a closing parenthesis is missing; write name(arg, …)` + "\n"},
+		{"half a group", "(a b) (c d\n(e", "1: a(b)\n" + `line 1: "(a b) (c d" is not an action: a closing parenthesis is missing; write name(arg, …)` + "\n" + `line 2: "(e" is not an action: a closing parenthesis is missing; write name(arg, …)` + "\n"},
+		{"two on a line", "drain(api) restart(api)", `line 1: "drain(api) restart(api)" is not an action: "restart(api)" follows it; write name(arg, …)` + "\n"},
+		{"glued", "(drain'api')", `line 1: "(drain'api')" is not an action: a space is missing before "'api'"; write name(arg, …)` + "\n"},
+		{"comma missing", "a(b c)\na(,)\na(b,)", `line 1: "a(b c)" is not an action: a comma or a closing parenthesis is missing before "c"; write name(arg, …)` + "\n" + `line 2: "a(,)" is not an action: "," is no name; write name(arg, …)` + "\n" + `line 3: "a(b,)" is not an action: ")" is no name; write name(arg, …)` + "\n"},
 		{"bytes", "a\x00b\n\xff\xfe", "line 1: \"a\\x00b\" is not an action; write name(arg, …)\nline 2: \"\\xff\\xfe\" is not an action; write name(arg, …)\n"},
 		{"long", strings.Repeat("é", 100) + " is long", `line 1: "` + strings.Repeat("é", 30) + `…" is not an action; write name(arg, …)` + "\n"},
 
@@ -70,6 +75,20 @@ func TestPlansAreReadInEveryForm(t *testing.T) {
 		{"JSON without steps", `{"plan": []}`, "line 1: a JSON object without \"steps\" is no plan; write {\"steps\": [{\"action\": \"name\", \"args\": [\"arg\", …]}]}\n"},
 		{"JSON with steps of another form", `{"steps": {"a": [1]}, "x": 1}`, "line 1: \"steps\" is not a list; write {\"steps\": [{\"action\": \"name\", \"args\": [\"arg\", …]}]}\n"},
 		{"JSON that ends", "{\"steps\": [\n{\"action\": \"a\"},\n{\"action\"", "2: a\nline 3: the plan is not well-formed JSON: it ends too early; write {\"steps\": [{\"action\": \"name\", \"args\": [\"arg\", …]}]}\n"},
+		{"JSON cut in a string", "{\"steps\": [\n{\"action\": \"a\"},\n{\"action\": \"rest\n", "2: a\nline 3: the plan is not well-formed JSON: it ends too early; write {\"steps\": [{\"action\": \"name\", \"args\": [\"arg\", …]}]}\n"},
+		{"JSON cut after a step", "[{\"action\": \"a\"},\r\n", "1: a\nline 1: the plan is not well-formed JSON: it ends too early; write {\"steps\": [{\"action\": \"name\", \"args\": [\"arg\", …]}]}\n"},
+		{"JSON with a line end in a string", "[\"a\nb\"]", "line 1: the plan is not well-formed JSON: invalid character '\\n' in string literal; write {\"steps\": [{\"action\": \"name\", \"args\": [\"arg\", …]}]}\n"},
+		{"JSON behind a BOM", "\ufeff[\"a\"]\r\n\r\nb\r\n", "1: a\n3: b\n"},
+		{"JSON behind spaces", "  {\"action\": \"a\"}", "1: a\n"},
+		{"JSON with other keys", `[{"why": {"action": 1}, "action": "a", "Args": ["x"], "args": ["y"], "ACTION": "b"}]`, "1: a(y)\n"},
+		{"JSON key twice", `[{"action": "a", "args": [], "action": "b"}, {"action": "c"}]`, "line 1: {\"action\":\"a\",\"args\":[],\"action\":\"b\"} is not a step: \"action\" is given twice; write {\"action\": \"name\", \"args\": [\"arg\", …]}\n1: c\n"},
+		{"JSON argument twice", `{"action": "a", "args": {"x": "1", "x": "2"}}`, "line 1: {\"action\":\"a\",\"args\":{\"x\":\"1\",\"x\":\"2\"}} is not a step: \"x\" is given twice; write {\"action\": \"name\", \"args\": [\"arg\", …]}\n"},
+		{"JSON steps twice", "{\"steps\": [{\"action\": \"a\"}],\n\"steps\": [{\"action\": \"b\"}]}", "1: a\nline 2: \"steps\" is given twice; write {\"steps\": [{\"action\": \"name\", \"args\": [\"arg\", …]}]}\n"},
+		{"JSON argument that is none", `[{"action": "a", "args": [true]}, {"action": null}]`, "line 1: {\"action\":\"a\",\"args\":[true]} is not a step; write {\"action\": \"name\", \"args\": [\"arg\", …]}\nline 1: {\"action\":null} is not a step; write {\"action\": \"name\", \"args\": [\"arg\", …]}\n"},
+		{"JSON with bytes that are none", "[\"a\xff\"]", "line 1: \"a\ufffd\" is not a step; write {\"action\": \"name\", \"args\": [\"arg\", …]}\n"},
+		{"offending words", "(unstack b *)\n(a b\na(b 'c)\na('\\q')", `line 1: "(unstack b *)" is not an action: "*" is no name; write name(arg, …)` + "\n" + `line 2: "(a b" is not an action: a closing parenthesis is missing; write name(arg, …)` + "\n" + `line 3: "a(b 'c)" is not an action: a comma or a closing parenthesis is missing before "'c"; write name(arg, …)` + "\n" + `line 4: "a('\\q')" is not an action: "'\\q'" is no name; write name(arg, …)` + "\n"},
+		{"a pipe that ends half-way", "drain(api)\nrest", "1: drain(api)\n2: rest\n"},
+		{"NUL in an argument", "a(b\x00)", `line 1: "a(b\x00)" is not an action: a comma or a closing parenthesis is missing before "\x00"; write name(arg, …)` + "\n"},
 		{"JSON that breaks", "{\"steps\": [\n{\"action\": \"a\"},\n}]", "2: a\nline 3: the plan is not well-formed JSON: invalid character '}' looking for beginning of value; write {\"steps\": [{\"action\": \"name\", \"args\": [\"arg\", …]}]}\n"},
 	}
 	for _, tt := range tests {
@@ -81,6 +100,41 @@ func TestPlansAreReadInEveryForm(t *testing.T) {
 				t.Errorf("byte by byte: got\n%s\nwant\n%s", got, tt.want)
 			}
 		})
+	}
+}
+
+// Ten thousand kinds of nesting must not cost a stack.
+func TestDeepNestingIsOneMessage(t *testing.T) {
+	for _, text := range []string{strings.Repeat("[", 1e6), strings.Repeat(`{"steps":`, 1e5), `{"steps": ` + strings.Repeat(`{"a":`, 1e5), strings.Repeat("(", 1e6)} {
+		n := 0
+		for _, err := range validator.ReadPlan(strings.NewReader(text)) {
+			if n++; err == nil || len(err.Error()) > 300 {
+				t.Errorf("%.20s…: %.300v", text, err)
+			}
+		}
+		if n == 0 || n > 2 {
+			t.Errorf("%.20s…: %d messages", text, n)
+		}
+	}
+}
+
+// What never ends is not held in memory.
+func TestEndlessValuesAreGivenUp(t *testing.T) {
+	much := bytes.Repeat([]byte("x"), 40<<20)
+	for _, start := range []string{"", `["`, `{"steps": [{"action": "`, `{"x": "`} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		n := 0
+		for _, err := range validator.ReadPlan(io.MultiReader(strings.NewReader(start), bytes.NewReader(much))) {
+			var syntax *validator.SyntaxError
+			if n++; !errors.As(err, &syntax) || syntax.Line != 1 || !strings.Contains(syntax.Message, "of more than 16 MiB is no") {
+				t.Errorf("%s: %v", start, err)
+			}
+		}
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; n != 1 || used > 256<<20 {
+			t.Errorf("%s: %d steps, %d MiB", start, n, used>>20)
+		}
 	}
 }
 
@@ -196,6 +250,81 @@ func FuzzReadPlan(f *testing.F) {
 		}
 		if n > len(s)+1 {
 			t.Fatalf("%d steps of %d bytes", n, len(s))
+		}
+	})
+}
+
+// FuzzValidate promises that no plan breaks a report, makes it long, or makes it
+// another the second time.
+func FuzzValidate(f *testing.F) {
+	for _, s := range []string{shortest, swapped, "drain(api)\nfoo\n", "drian(api)", "readd(api", `[{"action": "drain", "args": {"s": "ap"}}]`, "grow(api)\ngrow(api)", "evict(node-1, api)", "drain(api)\ndrain(db)\xff"} {
+		f.Add(s)
+	}
+	p := fleet(f)
+	f.Fuzz(func(t *testing.T, s string) {
+		report := func() string {
+			r := validator.Validate(p, plan(s))
+			doc, err := r.MarshalJSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b strings.Builder
+			if err := r.WriteText(&b); err != nil {
+				t.Fatal(err)
+			}
+			if b.Len()+len(doc) > 10_000 {
+				t.Fatalf("%d bytes of text, %d of JSON", b.Len(), len(doc))
+			}
+			return string(doc) + b.String()
+		}
+		if one, two := report(), report(); one != two {
+			t.Fatalf("first %s\nthen %s", one, two)
+		}
+	})
+}
+
+// TestJSONStepsAreThoseOfTheStandardDecoder promises that names with escapes,
+// quotes and braces in them arrive as they were written, in any layout.
+func TestJSONStepsAreThoseOfTheStandardDecoder(t *testing.T) {
+	type step struct {
+		Action string            `json:"action"`
+		Args   []string          `json:"args,omitempty"`
+		Named  map[string]string `json:"-"`
+	}
+	text := rapid.StringOf(rapid.SampledFrom([]rune(`ab"\{}[],: é<&` + "\n\t\u2028")))
+	rapid.Check(t, func(t *rapid.T) {
+		steps := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
+			return step{text.Draw(t, "action"), rapid.SliceOfN(text, 0, 3).Draw(t, "args"), rapid.MapOfN(text, text, 0, 3).Draw(t, "named")}
+		}), 1, 4).Draw(t, "steps")
+		var doc []any
+		for _, s := range steps {
+			if len(s.Args) == 0 {
+				doc = append(doc, map[string]any{"action": s.Action, "args": s.Named, "note": []any{s.Action, 1.5}})
+			} else {
+				doc = append(doc, s)
+			}
+		}
+		data, err := json.MarshalIndent(map[string]any{"steps": doc}, "", rapid.SampledFrom([]string{"", "\t"}).Draw(t, "indent"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := 0
+		for st, err := range validator.ReadPlan(bytes.NewReader(data)) {
+			if err != nil {
+				t.Fatalf("%s: %v", data, err)
+			}
+			want := steps[i]
+			if i++; st.Action != want.Action || len(want.Args) > 0 && !slices.Equal(st.Args, want.Args) {
+				t.Fatalf("%s: got %q", data, st)
+			}
+			for k, name := range st.Params {
+				if v, ok := want.Named[name]; !ok || st.Args[k] != v || len(st.Params) != len(want.Named) {
+					t.Fatalf("%s: got %q by %q", data, st.Args, st.Params)
+				}
+			}
+		}
+		if i != len(steps) {
+			t.Fatalf("%s: %d steps", data, i)
 		}
 	})
 }

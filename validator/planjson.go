@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/fettleops/fettle/model"
 )
@@ -26,15 +28,19 @@ func (p *planReader) json(line []byte) bool {
 		err = j.value()
 	}
 	p.line = src.at(dec.InputOffset())
+	cut := src.err == nil && endsEarly(dec, src, err)
 	switch {
 	case errors.Is(err, errStopped):
+		return false
+	case errors.Is(src.err, errTooLong):
+		p.bad(fmt.Sprintf("a JSON value of more than %d MiB is no step", maxLine>>20))
 		return false
 	case src.err != nil:
 		p.yield(model.Step{}, src.err)
 		return false
 	case err != nil:
-		p.line = src.at(brokenAt(dec, src, err))
-		p.bad(fmt.Sprintf("the plan is not well-formed JSON: %s; %s", jsonMessage(err), planForm))
+		p.line = src.at(brokenAt(dec, src, cut))
+		p.bad(fmt.Sprintf("the plan is not well-formed JSON: %s; %s", jsonMessage(err, cut), planForm))
 		return false
 	}
 	p.pending, _ = io.ReadAll(io.MultiReader(dec.Buffered(), first)) // in memory
@@ -57,8 +63,21 @@ func (j *jsonPlan) another() bool {
 // errStopped says that the consumer has had enough.
 var errStopped = errors.New("stopped")
 
-func jsonMessage(err error) string {
+// endsEarly tells whether a value is broken only because the input ends, be it in
+// the middle of a string with a last line end behind it.
+func endsEarly(dec *json.Decoder, src *lineCounter, err error) bool {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return true
+	}
+	if err == nil || !strings.Contains(err.Error(), `\n' in string literal`) && !strings.Contains(err.Error(), `\r' in string literal`) {
+		return false
+	}
+	rest, _ := io.ReadAll(dec.Buffered()) // in memory
+	return !bytes.ContainsAny(trim(rest), "\r\n") && src.ended()
+}
+
+func jsonMessage(err error, cut bool) string {
+	if cut {
 		return "it ends too early"
 	}
 	return err.Error()
@@ -66,11 +85,11 @@ func jsonMessage(err error) string {
 
 // brokenAt returns the offset of the end, or of the value that is broken: the
 // decoder's own offset is that of the value before it.
-func brokenAt(dec *json.Decoder, src *lineCounter, err error) int64 {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return src.read
-	}
+func brokenAt(dec *json.Decoder, src *lineCounter, cut bool) int64 {
 	rest, _ := io.ReadAll(dec.Buffered()) // in memory
+	if cut {
+		return dec.InputOffset() + int64(len(bytes.TrimRight(rest, " \t\r\n")))
+	}
 	return dec.InputOffset() + int64(len(rest)-len(bytes.TrimLeft(rest, " \t\r\n,:")))
 }
 
@@ -80,12 +99,6 @@ type jsonPlan struct {
 	*planReader
 	dec *json.Decoder
 	src *lineCounter
-}
-
-// jsonStep is a step as JSON writes it; other keys are left alone.
-type jsonStep struct {
-	Action *string         `json:"action"`
-	Args   json.RawMessage `json:"args"`
 }
 
 func (j *jsonPlan) value() error {
@@ -101,30 +114,29 @@ func (j *jsonPlan) value() error {
 
 // object reads the rest of a document, or of a step that stands alone.
 func (j *jsonPlan) object() error {
-	var alone struct {
-		step  jsonStep
-		steps bool
-	}
+	var step jsonStep
+	steps := false
 	for j.dec.More() {
 		key, err := j.dec.Token()
 		if err != nil {
 			return err
 		}
-		var value any = &json.RawMessage{}
-		switch key {
-		case "steps":
-			alone.steps = true
-			if err := j.list(); err != nil {
-				return err
+		j.line = j.src.at(j.dec.InputOffset())
+		switch {
+		case key == "steps" && steps:
+			if err = j.stop(j.bad(`"steps" is given twice; ` + planForm)); err == nil {
+				err = j.dec.Decode(&json.RawMessage{})
 			}
-			continue
-		case "action":
-			value = &alone.step.Action
-		case "args":
-			value = &alone.step.Args
+		case key == "steps":
+			steps = true
+			err = j.list()
+		default:
+			var value json.RawMessage
+			if err = j.dec.Decode(&value); err == nil {
+				step.part(key.(string), value) // a key is a string
+			}
 		}
-		var mistyped *json.UnmarshalTypeError
-		if err := j.dec.Decode(value); err != nil && !errors.As(err, &mistyped) {
+		if err != nil {
 			return err
 		}
 	}
@@ -133,12 +145,12 @@ func (j *jsonPlan) object() error {
 	}
 	j.line = j.src.at(j.dec.InputOffset())
 	switch {
-	case alone.steps:
+	case steps:
 		return nil
-	case alone.step.Action == nil:
+	case step.action == nil:
 		return j.stop(j.bad(`a JSON object without "steps" is no plan; ` + planForm))
 	}
-	return j.step(alone.step, nil)
+	return j.step(&step)
 }
 
 // list reads the value of "steps".
@@ -199,58 +211,46 @@ func (j *jsonPlan) element(raw json.RawMessage) error {
 			j.args = append(j.args[:0], args...)
 			return j.stop(j.emit(name))
 		}
-		return j.noStep(raw)
+		return j.noStep(&jsonStep{whole: raw})
 	}
-	var step jsonStep
-	if err := json.Unmarshal(raw, &step); err != nil || step.Action == nil {
-		return j.noStep(raw)
+	step := jsonStep{whole: raw}
+	if raw[0] != '{' {
+		return j.noStep(&step)
 	}
-	return j.step(step, raw)
+	members(raw, func(key, value []byte) { step.part(j.literal(key), value) })
+	return j.step(&step)
 }
 
-// step yields a step with arguments by position or by parameter name.
-func (j *jsonPlan) step(s jsonStep, raw json.RawMessage) error {
-	if raw == nil {
-		raw, _ = json.Marshal(s)
+// step yields a step, or what is wrong with it.
+func (j *jsonPlan) step(s *jsonStep) error {
+	if s.twice != "" || s.action == nil || s.action[0] != '"' {
+		return j.noStep(s)
 	}
-	j.args = j.args[:0]
-	st := model.Step{Action: *s.Action, Line: j.line}
-	dec := json.NewDecoder(bytes.NewReader(s.Args))
-	dec.UseNumber()
-	t, _ := dec.Token()
-	switch t {
-	case nil:
-	case json.Delim('{'):
-		st.Params = []string{}
-	case json.Delim('['):
-	default:
-		return j.noStep(raw)
+	st := model.Step{Action: j.literal(s.action), Line: j.line}
+	twice, ok := j.arguments(&st, s.args)
+	if !ok {
+		s.twice = twice
+		return j.noStep(s)
 	}
-	for t != nil && dec.More() {
-		a, _ := dec.Token()
-		if st.Params != nil {
-			st.Params = append(st.Params, a.(string))
-			a, _ = dec.Token()
-		}
-		switch a := a.(type) {
-		case string:
-			j.args = append(j.args, a)
-		case json.Number:
-			j.args = append(j.args, a.String())
-		default:
-			return j.noStep(raw)
-		}
-	}
-	st.Args = j.args
 	return j.stop(j.yield(st, nil))
 }
 
-func (j *jsonPlan) noStep(raw json.RawMessage) error {
-	var b bytes.Buffer
-	if json.Compact(&b, raw) != nil {
-		b.Write(raw)
+// noStep yields a value that is no step, or in which a key is given twice.
+func (j *jsonPlan) noStep(s *jsonStep) error {
+	text := strings.Map(shown, shorten(s.text()))
+	why := ""
+	if s.twice != "" {
+		why = fmt.Sprintf(": %q is given twice", shorten([]byte(s.twice)))
 	}
-	return j.stop(j.bad(fmt.Sprintf(`%s is not a step; write {"action": "name", "args": ["arg", …]}`, shorten(b.Bytes()))))
+	return j.stop(j.yield(model.Step{}, &SyntaxError{j.line, text + " is not a step" + why + `; write {"action": "name", "args": ["arg", …]}`, text}))
+}
+
+// shown replaces what a terminal would not show as it is.
+func shown(r rune) rune {
+	if unicode.IsPrint(r) {
+		return r
+	}
+	return unicode.ReplacementChar
 }
 
 func (j *jsonPlan) stop(more bool) error {
@@ -258,38 +258,4 @@ func (j *jsonPlan) stop(more bool) error {
 		return errStopped
 	}
 	return nil
-}
-
-// lineCounter tells in which line an offset of what was read through it lies.
-type lineCounter struct {
-	r        io.Reader
-	line     int // of the offset asked last
-	read     int64
-	newlines []int64 // offsets behind the one asked last
-	err      error   // of r, other than its end
-}
-
-func (c *lineCounter) Read(b []byte) (int, error) {
-	n, err := c.r.Read(b)
-	for i := range b[:n] {
-		if b[i] == '\n' {
-			c.newlines = append(c.newlines, c.read+int64(i))
-		}
-	}
-	c.read += int64(n)
-	if err != nil && err != io.EOF {
-		c.err = err
-	}
-	return n, err
-}
-
-// at returns the line of an offset, not before one asked earlier.
-func (c *lineCounter) at(offset int64) int {
-	k := 0
-	for k < len(c.newlines) && c.newlines[k] < offset {
-		k++
-	}
-	c.line += k
-	c.newlines = append(c.newlines[:0], c.newlines[k:]...)
-	return c.line
 }

@@ -2,7 +2,6 @@ package validator
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -64,18 +63,21 @@ func (p *planReader) text(line []byte) bool {
 	}
 	name, b := p.name(b)
 	if name == "" {
-		return p.noAction(line)
+		return p.noAction(line, false)
 	}
 	b = skip(b)
 	p.args = p.args[:0]
 	if len(b) > 0 && b[0] == '(' {
 		var ok bool
 		if b, ok = p.list(b[1:]); !ok {
-			return p.noAction(line)
+			return p.noAction(line, false)
+		}
+		if b = skip(b); !comment(b) {
+			p.because(follows, b)
 		}
 	}
 	if !comment(skip(b)) {
-		return p.noAction(line)
+		return p.noAction(line, false)
 	}
 	return p.emit(name)
 }
@@ -125,12 +127,15 @@ func (p *planReader) name(b []byte) (string, []byte) {
 // arg reads a bare or quoted argument and appends it to args.
 func (p *planReader) arg(b []byte) ([]byte, bool) {
 	if len(b) == 0 {
-		return b, false
+		return p.because(unclosed, b)
 	}
 	if b[0] != '\'' && b[0] != '"' {
 		name, rest := p.name(b)
+		if name == "" {
+			return p.because(noName, b)
+		}
 		p.args = append(p.args, name)
-		return rest, name != ""
+		return rest, true
 	}
 	end := 1
 	for end < len(b) && b[end] != b[0] {
@@ -140,11 +145,11 @@ func (p *planReader) arg(b []byte) ([]byte, bool) {
 		end++
 	}
 	if end >= len(b) {
-		return b, false
+		return p.because(unquoted, b)
 	}
 	_, args, err := model.ParseAtom("x(" + string(b[:end+1]) + ")")
 	if err != nil {
-		return b, false
+		return p.because(noName, b[:end+1])
 	}
 	p.args = append(p.args, args[0])
 	return b[end+1:], true
@@ -161,7 +166,7 @@ func (p *planReader) list(b []byte) ([]byte, bool) {
 			return b, false
 		}
 		if b = skip(b); len(b) == 0 {
-			return b, false
+			return p.because(unclosed, b)
 		}
 		switch b[0] {
 		case ')':
@@ -169,7 +174,7 @@ func (p *planReader) list(b []byte) ([]byte, bool) {
 		case ',':
 			b = b[1:]
 		default:
-			return b, false
+			return p.because(apartBy, b)
 		}
 	}
 }
@@ -177,14 +182,15 @@ func (p *planReader) list(b []byte) ([]byte, bool) {
 // groups reads the actions of a line in PDDL's form: (drain api) (restart api),
 // each with a duration [1] behind it or without.
 func (p *planReader) groups(line, b []byte) bool {
-	for !comment(b) {
+	for part := false; !comment(b); part = true {
 		if b[0] != '(' {
-			return p.noAction(line)
+			p.because(follows, b)
+			return p.noAction(line, part)
 		}
 		name, rest := p.name(skip(b[1:]))
 		rest, ok := p.words(rest)
 		if name == "" || !ok {
-			return p.noAction(line)
+			return p.noAction(line, part || bytes.Count(b, []byte("(")) > 1)
 		}
 		if !p.emit(name) {
 			return false
@@ -194,22 +200,29 @@ func (p *planReader) groups(line, b []byte) bool {
 	return true
 }
 
-// words reads arguments between spaces up to the closing parenthesis.
+// words reads arguments between spaces up to the closing parenthesis. A comma
+// behind an argument is passed over, as the field's validator does.
 func (p *planReader) words(b []byte) ([]byte, bool) {
 	p.args = p.args[:0]
 	for len(b) > 0 && b[0] != ')' {
+		if len(p.args) > 0 && b[0] == ',' {
+			b = b[1:]
+		}
 		rest := skip(b)
 		if len(rest) > 0 && rest[0] == ')' {
 			return rest[1:], true
 		}
 		apart := len(rest) < len(b)
 		var ok bool
-		if b, ok = p.arg(rest); !ok || !apart {
+		if !apart {
+			return p.because(glued, rest)
+		}
+		if b, ok = p.arg(rest); !ok {
 			return b, false
 		}
 	}
 	if len(b) == 0 {
-		return b, false
+		return p.because(unclosed, b)
 	}
 	return b[1:], true
 }
@@ -227,22 +240,4 @@ func duration(b []byte) []byte {
 		return b
 	}
 	return skip(b[i+1:])
-}
-
-func (p *planReader) noAction(line []byte) bool {
-	return p.bad(fmt.Sprintf("%q is not an action; write name(arg, …)", shorten(line)))
-}
-
-// maxShown is how much of a line a message shows, in bytes.
-const maxShown = 60
-
-func shorten(b []byte) string {
-	if len(b) <= maxShown {
-		return string(b)
-	}
-	n := maxShown
-	for n > maxShown-utf8.UTFMax && !utf8.RuneStart(b[n]) {
-		n--
-	}
-	return string(b[:n]) + "…"
 }

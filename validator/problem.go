@@ -27,6 +27,7 @@ type Problem struct {
 // the policy.
 type Rule interface {
 	// Check is asked before each applicable step, counted from 1, with the
-	// state before it. The reason completes "denied by …".
+	// state before it, and of steps that a repair would have. It depends on
+	// nothing else. The reason completes "denied by …".
 	Check(step int, g model.Ground, before *model.State) (reason string, denied bool)
 }

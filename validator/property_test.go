@@ -167,14 +167,18 @@ func (d *drawn) state(u *model.Universe) *model.State {
 	return s
 }
 
+func (d *drawn) ground(u *model.Universe) model.Ground {
+	g := model.Ground{Action: u.Actions[d.int(len(u.Actions), "action")]}
+	for _, p := range g.Action.Params {
+		g.Args = append(g.Args, u.Objects(p.Type)[d.int(len(p.Type.Objects), "object")])
+	}
+	return g
+}
+
 func (d *drawn) plan(u *model.Universe) []model.Ground {
 	var gs []model.Ground
 	for range d.int(8, "steps") {
-		g := model.Ground{Action: u.Actions[d.int(len(u.Actions), "action")]}
-		for _, p := range g.Action.Params {
-			g.Args = append(g.Args, u.Objects(p.Type)[d.int(len(p.Type.Objects), "object")])
-		}
-		gs = append(gs, g)
+		gs = append(gs, d.ground(u))
 	}
 	return gs
 }

@@ -36,8 +36,10 @@ type Report struct {
 	Kind     Kind
 	Critique string    // one sentence
 	Missing  []Missing // every failed conjunct, in the order of the model
-	Repair   string    // the smallest mend found, "" where none was
-	Cost     float64   // of the steps before the violation
+	// Repair is the smallest change of one step that was found to make the whole
+	// plan valid, "" where none was: delete, move, insert, append or replace.
+	Repair string
+	Cost   float64 // of the steps before the violation
 	// CostUnknown is set where a step's cost is unknown or negative; Cost then
 	// leaves it out.
 	CostUnknown bool
@@ -51,6 +53,8 @@ type Report struct {
 	Ground model.Ground
 	// Err is a failure to read the plan; nothing else in the report counts then.
 	Err error
+
+	mend string // what mends the violating step, if not the plan
 }
 
 // Missing is a conjunct that does not hold.
@@ -59,6 +63,8 @@ type Missing struct {
 	Because   []Because `json:"because"`
 	More      int       `json:"more,omitempty"` // facts left out of Because
 	Truth     model.Tri `json:"-"`              // False or Unknown
+
+	but string // what a comparison's sides are worth, "" where that goes without saying
 }
 
 // Because is a fact that makes a conjunct fail.

@@ -39,38 +39,81 @@ func (r *Report) verdict() string {
 
 // causes writes the facts below the critique, and the cures.
 func (r *Report) causes(b *strings.Builder) {
-	if len(r.Missing) == 0 && r.Repair == "" {
+	if len(r.Missing) == 0 && r.Repair == "" && r.mend == "" {
 		return
 	}
 	b.WriteByte('\n')
-	for i := range r.Missing {
-		if i == maxNamed {
-			fmt.Fprintf(b, "  and %s more\n", count(len(r.Missing)-i, "condition"))
-			break
+	named := r.Missing[:min(len(r.Missing), maxNamed)]
+	for len(named) > 0 {
+		n := hopeless(named)
+		for i := range named[:n] {
+			named[i].write(b, n > 1)
 		}
-		r.Missing[i].write(b)
+		if n > 1 {
+			b.WriteString("  no single action would mend any of these\n")
+		}
+		named = named[n:]
 	}
-	if r.Repair != "" {
+	if n := len(r.Missing) - maxNamed; n > 0 {
+		fmt.Fprintf(b, "  and %s more\n", count(n, "condition"))
+	}
+	switch {
+	case r.Repair != "":
 		b.WriteString("  repair: " + r.Repair + "\n")
+	case r.mend != "":
+		fmt.Fprintf(b, "  would mend step %d, but not the whole plan: %s\n", r.Step, r.mend)
 	}
 }
 
-func (m *Missing) write(b *strings.Builder) {
-	indent := "  "
-	if len(m.Because) != 1 || m.Because[0].Fluent != m.Condition {
-		fmt.Fprintf(b, "  %s\n", m.Condition)
-		indent = "    "
+// hopeless counts the first conjuncts that are a fact each that no action mends;
+// 1 where there are not several.
+func hopeless(ms []Missing) int {
+	n := 0
+	for n < len(ms) && ms[n].plain() && ms[n].Because[0].hopeless() {
+		n++
 	}
+	return max(1, n)
+}
+
+// plain tells whether the conjunct is nothing but a fact.
+func (m *Missing) plain() bool { return len(m.Because) == 1 && m.Because[0].Fluent == m.Condition }
+
+// hopeless tells whether no action would mend the fact.
+func (f *Because) hopeless() bool { return f.Complete && len(f.Achievers) == 0 }
+
+// write writes the conjunct and its facts; bare leaves out what would mend them.
+func (m *Missing) write(b *strings.Builder, bare bool) {
+	if m.plain() {
+		m.Because[0].write(b, "  ", bare)
+		return
+	}
+	b.WriteString("  " + m.Condition)
+	if m.but != "" {
+		b.WriteString(", but " + m.but)
+	}
+	b.WriteByte('\n')
+	none := m.More == 0
 	for i := range m.Because {
-		if i == maxNamed {
-			fmt.Fprintf(b, "%sand %s more\n", indent, count(len(m.Because)-i+m.More, "fact"))
-			return
-		}
-		m.Because[i].write(b, indent)
+		none = none && m.Because[i].hopeless()
+	}
+	for i := range m.Because[:min(len(m.Because), maxNamed)] {
+		m.Because[i].write(b, "    ", none || m.Because[i].compound())
+	}
+	if n := len(m.Because) - maxNamed + m.More; n > 0 {
+		fmt.Fprintf(b, "    and %s more\n", count(n, "fact"))
+	}
+	if none && len(m.Because) > 0 {
+		b.WriteString("    no single action would mend that\n")
 	}
 }
 
-func (f *Because) write(b *strings.Builder, indent string) {
+// compound tells whether the fact is no bool and has no achiever: those found
+// make the whole conjunct hold, so that there being none says little of the fact.
+func (f *Because) compound() bool {
+	return f.hopeless() && f.Atom.Fluent != nil && f.Atom.Fluent.Kind != model.KindBool
+}
+
+func (f *Because) write(b *strings.Builder, indent string, bare bool) {
 	is := " = "
 	if f.Value == nil {
 		is = " is "
@@ -80,9 +123,19 @@ func (f *Because) write(b *strings.Builder, indent string) {
 		b.WriteString(": " + f.Why)
 	}
 	b.WriteByte('\n')
-	verb := "would be restored by "
-	if f.Since == nil {
-		verb = "would be achieved by "
+	if !bare {
+		f.cures(b, indent)
+	}
+}
+
+// cures writes which actions would mend the fact.
+func (f *Because) cures(b *strings.Builder, indent string) {
+	verb := "would be achieved by "
+	switch {
+	case f.Atom.Fluent != nil && f.Atom.Fluent.Kind != model.KindBool:
+		verb = "would be mended by "
+	case f.Since != nil && f.Value != nil:
+		verb = "would be restored by "
 	}
 	var names []string
 	for i, a := range f.Achievers {

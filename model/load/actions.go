@@ -203,6 +203,9 @@ func (ld *loader) actionSettings(d *actionDecl) *Action {
 		c := ld.content(b.Body, settleSchema)
 		info.Settle.Timeout = ld.duration(c.Attributes, "timeout", defaultSettle, 0)
 		info.Settle.Interval = ld.duration(c.Attributes, "interval", min(defaultSettleInterval, max(info.Settle.Timeout, time.Millisecond)), time.Millisecond)
+		if attr := c.Attributes["interval"]; attr != nil && info.Settle.Interval > info.Settle.Timeout {
+			ld.warnAt(attr.Expr.Range(), "Interval longer than its timeout", "Effects are waited for %s and looked at every %s, so they are looked at once. Make interval the shorter of the two.", info.Settle.Timeout, info.Settle.Interval)
+		}
 	}
 	if b := ld.single(d.content.Blocks, "retry"); b != nil {
 		info.retryRange = b.DefRange.Ptr()

@@ -17,6 +17,7 @@ type collector struct {
 }
 
 func (c *collector) add(d *hcl.Diagnostic) {
+	d = reword(d)
 	key := d.Summary + "\x00" + d.Detail
 	if d.Subject != nil {
 		key += fmt.Sprintf("\x00%s:%d:%d", d.Subject.Filename, d.Subject.Start.Byte, d.Subject.End.Byte)
@@ -57,7 +58,12 @@ func (ld *loader) errorAt(rng hcl.Range, summary, detail string, args ...any) {
 	ld.report(hcl.DiagError, rng, summary, detail, args...)
 }
 
+// warnAt warns of what is likely not meant, unless parts of the model are
+// missing: then it may well be there that it is mended.
 func (ld *loader) warnAt(rng hcl.Range, summary, detail string, args ...any) {
+	if ld.unparsed {
+		return
+	}
 	ld.report(hcl.DiagWarning, rng, summary, detail, args...)
 }
 

@@ -14,4 +14,7 @@
 // other. The bodies of observe, run, discover and policy blocks are kept
 // undecoded for the packages that serve them; those of providers, planners,
 // critics, triggers, notifications and tests are kept too, but checked here.
+//
+// [Loaded.Doubts] goes on where mistakes end: it warns of what is sound and most
+// likely not meant, and only of what follows from the model itself.
 package load

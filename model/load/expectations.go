@@ -24,12 +24,16 @@ var testShape = shape{
 			{"step", integer(1, maxCount)},
 			{"kind", words(violations...)},
 			{"conditions", isTexts},
+			{"steps", integer(0, maxCount)},
 			{"max_steps", integer(0, maxCount)},
+			{"cost", isAmount},
 			{"max_cost", isAmount},
 			{"unsolvable", isFlag},
+			{"unobservable", isFlag},
 			{"state", isValues(true)},
+			{"unknown", areUnknown},
 		},
-		relations: relations{somethingExpected},
+		relations: relations{somethingExpected, atMostOne("steps", "max_steps"), atMostOne("cost", "max_cost")},
 	}}},
 	relations: relations{
 		func(ld *loader, attrs hcl.Attributes, _ hcl.Range) { ld.state("", attrs) },
@@ -47,9 +51,16 @@ var violations = []string{
 func isValues(derived bool) check {
 	return func(ld *loader, attrs hcl.Attributes, name string) {
 		r := ld.stateReader("")
-		r.derived = derived
+		r.derived, r.expected = derived, derived
 		r.values(attrs[name])
 	}
+}
+
+// areUnknown checks a list of ground fluents, derived ones among them.
+func areUnknown(ld *loader, attrs hcl.Attributes, name string) {
+	r := ld.stateReader("")
+	r.derived, r.expected = true, true
+	r.atoms(attrs[name], false)
 }
 
 // isPlan checks that a plan is text, or a list of its steps.
@@ -72,13 +83,18 @@ func somethingExpected(ld *loader, attrs hcl.Attributes, rng hcl.Range) {
 		ld.errorAt(rng, "Nothing is expected", "A test that expects nothing cannot fail. Say for example valid = true.")
 	}
 	violated := given(attrs, []string{"step", "kind", "conditions"})
-	for _, name := range []string{"valid", "unsolvable"} {
+	for _, name := range []string{"valid", "unsolvable", "unobservable"} {
 		if len(violated) > 0 && ld.isTrue(attrs[name]) {
 			ld.errorAt(violated[0].NameRange, "Contradicting expectations", "%s speaks of a violation, and there is none with %s = true; remove one.", violated[0].Name, name)
 		}
 	}
-	if ld.isTrue(attrs["valid"]) && ld.isTrue(attrs["unsolvable"]) {
-		ld.errorAt(attrs["unsolvable"].NameRange, "Contradicting expectations", "With unsolvable = true there is no plan that could be valid; remove one.")
+	for _, name := range []string{"unsolvable", "unobservable"} {
+		if ld.isTrue(attrs["valid"]) && ld.isTrue(attrs[name]) {
+			ld.errorAt(attrs[name].NameRange, "Contradicting expectations", "With %s = true there is no plan that could be valid; remove one.", name)
+		}
+	}
+	if ld.isTrue(attrs["unsolvable"]) && ld.isTrue(attrs["unobservable"]) {
+		ld.errorAt(attrs["unobservable"].NameRange, "Contradicting expectations", "The search answers with one of unsolvable and unobservable; remove one.")
 	}
 }
 

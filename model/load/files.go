@@ -24,7 +24,7 @@ const (
 )
 
 // maxFile is the size in bytes above which a file is refused.
-const maxFile = 64 << 20
+const maxFile = 16 << 20
 
 // readFiles reads and parses what the path names; false where there is nothing
 // to go on with.
@@ -128,6 +128,7 @@ func (ld *loader) parse(name string, data []byte) {
 	ld.sources[name] = data
 	f, diags := Parse(name, data)
 	ld.diags.extend(diags)
+	ld.unparsed = ld.unparsed || diags.HasErrors()
 	ld.l.Files[name] = f
 	if f.Body != nil {
 		ld.bodies = append(ld.bodies, f.Body)
@@ -137,6 +138,9 @@ func (ld *loader) parse(name string, data []byte) {
 // Parse reads a file's syntax. The file is never nil, but has no body where
 // nothing could be read.
 func Parse(name string, data []byte) (*hcl.File, hcl.Diagnostics) {
+	if d := notText(name, data); d != nil {
+		return &hcl.File{Bytes: data}, hcl.Diagnostics{d}
+	}
 	if rng, deep := tooDeep(data, name); deep {
 		return &hcl.File{Bytes: data}, hcl.Diagnostics{{
 			Severity: hcl.DiagError, Summary: "Nested too deeply", Subject: &rng,
@@ -147,7 +151,28 @@ func Parse(name string, data []byte) (*hcl.File, hcl.Diagnostics) {
 	if f == nil {
 		f = &hcl.File{Bytes: data}
 	}
-	return f, diags
+	return f, firstUnclosed(diags)
+}
+
+// firstUnclosed leaves out what HCL says behind a quote that is never closed:
+// everything there looks wrong to it, line by line.
+func firstUnclosed(diags hcl.Diagnostics) hcl.Diagnostics {
+	for _, d := range diags {
+		if d.Summary != "Invalid multi-line string" || d.Subject == nil {
+			continue
+		}
+		out := hcl.Diagnostics{{
+			Severity: hcl.DiagError, Summary: "Unclosed string", Subject: d.Subject,
+			Detail: `A string that starts on this line does not end on it. Close it with ", or write it over several lines as <<EOT … EOT; a quote within it is written \".`,
+		}}
+		for _, other := range diags {
+			if other.Subject != nil && other.Subject.Start.Byte < d.Subject.Start.Byte {
+				out = append(out, other)
+			}
+		}
+		return out
+	}
+	return diags
 }
 
 // hash covers what the model was read from.

@@ -55,7 +55,7 @@ func (ld *loader) foreign() {
 		}
 	}
 	for _, b := range ld.l.Tests {
-		ld.shaped(b.Body, b.Range, &testShape)
+		ld.test(b)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -79,27 +78,40 @@ func (ld *loader) fileFunc() function.Function {
 		Params:      []function.Parameter{{Name: "path", Type: cty.String}},
 		Type:        function.StaticReturnType(cty.String),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			path := args[0].AsString()
-			if !filepath.IsAbs(path) {
-				path = filepath.Join(folder, path)
-			}
-			info, err := os.Stat(path)
+			data, err := include(folder, args[0].AsString())
 			if err != nil {
-				return cty.NilVal, readError(args[0].AsString(), err)
-			}
-			if !info.Mode().IsRegular() || info.Size() > maxInclude {
-				return cty.NilVal, fmt.Errorf("%s is no file of at most %d bytes", args[0].AsString(), maxInclude)
-			}
-			data, err := os.ReadFile(path)
-			if err != nil {
-				return cty.NilVal, readError(args[0].AsString(), err)
-			}
-			if !utf8.Valid(data) {
-				return cty.NilVal, fmt.Errorf("%s is not UTF-8 text", args[0].AsString())
+				return cty.NilVal, err
 			}
 			return cty.StringVal(string(data)), nil
 		},
 	})
+}
+
+// include reads a text file that a model refers to.
+func include(folder, name string) ([]byte, error) {
+	path := name
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(folder, path)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, readError(name, err)
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a folder; name a file", name)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no regular file, and reading it may never end", name)
+	case info.Size() > maxInclude:
+		return nil, fmt.Errorf("%s has %d bytes, and a model takes in files of at most %d", name, info.Size(), maxInclude)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, readError(name, err)
+	}
+	if at := invalid(data); at >= 0 {
+		return nil, fmt.Errorf("%s is not UTF-8 text: byte %d is 0x%02x", name, at, data[at])
+	}
+	return data, nil
 }
 
 // readError names a file as the author wrote it.

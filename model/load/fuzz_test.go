@@ -7,7 +7,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	exprfile "github.com/expr-lang/expr/file"
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
 	"pgregory.net/rapid"
 
 	"github.com/fettleops/fettle/model"
@@ -77,6 +80,11 @@ func checkText(t testing.TB, text string) {
 	if n := len(ld.l.Unsourced()); n > len(ld.m.Fluents) {
 		t.Errorf("%d of %d fluents have no source", n, len(ld.m.Fluents))
 	}
+	for _, d := range ld.l.Doubts() {
+		if d.Severity != hcl.DiagWarning || d.Subject == nil || d.Subject.Filename != "m.fettle.hcl" {
+			t.Errorf("%s: no warning, or nowhere", d.Summary)
+		}
+	}
 	for _, d := range ld.l.Unobeyed() {
 		if d.Subject == nil {
 			t.Errorf("%s: nowhere", d.Summary)
@@ -110,6 +118,79 @@ func FuzzCondition(f *testing.F) {
 		r := strings.NewReplacer("\\", "\\\\", "\"", "\\\"", "\n", "\\n", "\r", "\\r", "${", "$${", "%{", "%%{", "\x00", " ")
 		checkText(t, vocabulary+"invariant \"i\" {\n  condition = \""+r.Replace(text)+"\"\n}\n")
 	})
+}
+
+// FuzzPlaces writes any text between the quotes of a string or into a heredoc,
+// and holds the place of each of its characters to HCL's own lexer.
+func FuzzPlaces(f *testing.F) {
+	for _, s := range []string{
+		"frozen", "a\\u00e9b\\U0001F600", "\\n\\t\\\\ \\\"x\\\" $${y} %%{z}", "日本 && e\u0301", "up(api) &&\r\n  !frozen", "a\n\n   b\n c", "$$ %% $", "\ufeffa", "😀\t.",
+	} {
+		f.Add(s, false)
+		f.Add(s, true)
+	}
+	f.Fuzz(func(t *testing.T, text string, heredoc bool) {
+		if len(text) > 300 { // Each place is sought from the start.
+			return
+		}
+		open, end := "x = \"", "\"\n"
+		if heredoc {
+			open, end = "x = <<-EOT\n", "\n  EOT\n"
+		}
+		checkPlaces(t, open+text+end)
+	})
+}
+
+// checkPlaces reads the attribute x of a text as a condition, where HCL finds
+// a plain string in it.
+func checkPlaces(t *testing.T, text string) {
+	file, diags := Parse("m.fettle.hcl", []byte(text))
+	body, ok := file.Body.(*hclsyntax.Body)
+	if diags.HasErrors() || !ok || body.Attributes["x"] == nil {
+		return
+	}
+	e := body.Attributes["x"].Expr
+	ld := newLoader(Options{})
+	ld.sources["m.fettle.hcl"] = []byte(text)
+	src, ok := ld.source(e, "a condition")
+	if !ok {
+		return
+	}
+	v, diags := e.Value(nil)
+	if diags.HasErrors() || cty.NormalizeString(src.text) != v.AsString() {
+		t.Fatalf("%q is read as %q, and HCL reads %v", text, src.text, v)
+	}
+	runes := []rune(src.text)
+	if src.at == nil {
+		return // No map: a mistake stands where the whole text does.
+	}
+	if len(src.at) != len(runes)+1 {
+		t.Fatalf("%q: %d places for %d characters", text, len(src.at), len(runes))
+	}
+	// A mark that combines does not join the quote before it: HCL counts from
+	// where the literal starts.
+	from := src.rangeOf(exprfile.Location{}).Start
+	for i, r := range runes {
+		rng := src.rangeOf(exprfile.Location{From: i, To: i + 1})
+		if rng.Start.Byte < e.Range().Start.Byte || rng.End.Byte > e.Range().End.Byte || src.at[i] >= src.at[i+1] {
+			t.Fatalf("%q: character %d stands at %d to %d", text, i, rng.Start.Byte, rng.End.Byte)
+		}
+		written := text[src.at[i]:src.at[i+1]]
+		if first, _ := utf8.DecodeRuneInString(written); first != r && written[0] != '\\' && !strings.HasPrefix(written, "{") {
+			t.Fatalf("%q: %q stands where %q is written", text, r, written)
+		}
+		want := from
+		if at := rng.Start.Byte - from.Byte; at > 0 {
+			want = column(text[from.Byte:], at)
+			if want.Line == 1 {
+				want.Column += from.Column - 1
+			}
+			want.Line += from.Line - 1
+		}
+		if rng.Start.Line != want.Line || rng.Start.Column != want.Column {
+			t.Fatalf("%q: character %d in line %d, column %d, want %d, %d", text, i, rng.Start.Line, rng.Start.Column, want.Line, want.Column)
+		}
+	}
 }
 
 // TestPlacesAreExact writes a marked word into random text, in every way that

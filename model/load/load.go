@@ -39,7 +39,9 @@ type Loaded struct {
 	Sensitive map[string]bool // names of variables whose values are redacted
 	Secrets   []string        // the values of sensitive variables, as text
 
-	severities []hcl.Range // of the goals that give one
+	severities []hcl.Range            // of the goals that give one
+	given      []model.Assignment     // in tests
+	expected   map[*model.Fluent]bool // by tests
 }
 
 // Block is a block whose body is decoded elsewhere. Kind is its first label,
@@ -139,6 +141,8 @@ type loader struct {
 	// tainted names are declared as two things: what uses them is not blamed.
 	tainted map[string]bool
 
+	unparsed bool // a file has mistakes of syntax, so parts of the model are missing
+
 	sources map[string][]byte // file contents by the name that ranges carry
 	bodies  []hcl.Body
 	blocks  map[string]hcl.Blocks // by block type, in the order read
@@ -168,6 +172,7 @@ func newLoader(o Options) *loader {
 		l: &Loaded{
 			Model: m, Files: map[string]*hcl.File{}, Fluents: map[*model.Fluent]*Fluent{},
 			Actions: map[*model.Action]*Action{}, Discover: map[*model.Type]*Block{}, Sensitive: map[string]bool{},
+			expected: map[*model.Fluent]bool{},
 		},
 	}
 }

@@ -43,6 +43,8 @@ type stateReader struct {
 	// derived fluents are read as well: what a test expects may follow from
 	// other fluents, what a state gives may not.
 	derived bool
+	// expected values are what a test looks for, and not what it starts from.
+	expected bool
 }
 
 // atoms reads facts = ["in_lb(api)"], or the list of what is unknown.
@@ -133,6 +135,12 @@ func (r *stateReader) assign(a model.Atom, v model.Value, text string, rng hcl.R
 	}
 	r.seen[string(r.key)] = rng
 	r.state.Values = append(r.state.Values, model.Assignment{Atom: a, Value: v})
+	switch {
+	case r.expected:
+		r.ld.l.expected[a.Fluent] = true
+	case r.state.Name == "" && a.Fluent.Derived == nil:
+		r.ld.l.given = append(r.ld.l.given, model.Assignment{Atom: a, Value: v})
+	}
 }
 
 // atom reads a ground fluent in the grammar of atoms.

@@ -39,9 +39,6 @@ func (l *Loaded) Unobeyed() hcl.Diagnostics {
 			not(b.Range, fmt.Sprintf("A planner of the kind %q", b.Kind), `Plans would come from elsewhere than the model says. Remove the block to do without; "search" is served.`)
 		}
 	}
-	for t, b := range l.Discover {
-		not(b.Range, "Discovery", fmt.Sprintf("Objects of %s that are not declared would be overlooked. List them in objects.", t))
-	}
 	for _, a := range l.Actions {
 		if a.retryRange != nil {
 			not(*a.retryRange, "Retrying", "A failed action would not be tried again within its step. Remove the block to do without.")
@@ -71,7 +68,6 @@ func (l *Loaded) Unserved() hcl.Diagnostics {
 	}
 	idle(l.Triggers, "trigger", "No alert and no schedule starts a run: start one with fettle run.")
 	idle(l.Notifies, "notify", "Nobody is told of a run: its exit code, its end report and fettle show tell what came of it.")
-	idle(l.Tests, "test", "The model's tests are checked and not run: fettle validate --plan holds a plan against a state.")
 	for _, b := range l.Providers {
 		if b.Kind == "http" {
 			idle([]*Block{b}, "provider", "Its settings are not used: give headers and timeout in each observe and run block.")
