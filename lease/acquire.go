@@ -49,8 +49,10 @@ func (l *Locker) request(owner Owner, want []Resource) (request, error) {
 		keys = append(keys, n.key())
 	}
 	slices.Sort(keys)
-	for _, one := range r.f.free(l.keys) {
-		r.free = append(r.free, one.around(keys)...)
+	if !Without(Locks) {
+		for _, one := range r.f.free(l.keys) {
+			r.free = append(r.free, one.around(keys)...)
+		}
 	}
 	for _, fluent := range r.f.fluents() {
 		own := slices.ContainsFunc(names, func(n *Named) bool { return n.resource.Fluent == fluent })

@@ -21,6 +21,7 @@ func TestProtectionsAreNeeded(t *testing.T) {
 		without Protection
 		test    string
 	}{
+		{Locks, "TestBusySaysWhoHoldsWhatAndSinceWhen|TestWriteSkewIsExcludedByTheReadsOfInvariants"},
 		{Deadline, "TestHolderCutOffFromEtcdStopsBeforeItsKeysExpire"},
 		{ArmCompare, "TestOneBrokenLockLosesAllOfThem|TestAdoptedNameIsNoLongerTheOldProcess"},
 		{Marks, "TestDoubtEndsTheWaitAtOnce"},

@@ -7,6 +7,10 @@ import (
 	"testing"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+
 	"github.com/fettleops/fettle/lease/etcd"
 )
 
@@ -133,16 +137,41 @@ func (c *clock) stop() { c.stopped.Store(int64(boottime())) }
 
 func TestRenewalsCarryAHolderPastItsFirstDeadline(t *testing.T) {
 	c := &clock{}
-	l := newLocker(t, store.Client(), newScope(t), Options{Clock: c.now})
+	cli, renewals := renewing(t)
+	l := newLocker(t, cli, newScope(t), Options{Clock: c.now})
 	h := acquire(t, l, x("f", "a"))
 	first := h.grant.remaining(c.now())
 	c.ahead.Add(int64(6 * time.Second)) // More than a third of the TTL: time to renew.
+	late := testCtx(t).Done()
 	for h.grant.remaining(c.now()) < first-time.Second {
-		if err := h.Err(); err != nil {
-			t.Fatal(err)
+		select {
+		case call := <-renewals:
+			<-call.Done()
+		case <-h.Lost():
+			t.Fatal(h.Err())
+		case <-late:
+			t.Fatal("it is not renewed")
 		}
-		time.Sleep(time.Millisecond) // The renewal has no event of its own.
 	}
+}
+
+// renewing returns a line to etcd, and the context of each renewal's call over
+// it, which ends when its answer has been reckoned with.
+func renewing(t *testing.T) (*clientv3.Client, <-chan context.Context) {
+	t.Helper()
+	calls := make(chan context.Context, 100) // More than the test makes.
+	see := func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+		if method == "/etcdserverpb.Lease/LeaseKeepAlive" {
+			calls <- ctx
+		}
+		return open(ctx, desc, cc, method, opts...)
+	}
+	cli, err := clientv3.New(clientv3.Config{
+		Endpoints: store.Endpoints(), Logger: zap.NewNop(), DialOptions: []grpc.DialOption{grpc.WithChainStreamInterceptor(see)},
+	})
+	must(t, err)
+	t.Cleanup(func() { _ = cli.Close() })
+	return cli, calls
 }
 
 func TestHolderCutOffFromEtcdStopsBeforeItsKeysExpire(t *testing.T) {

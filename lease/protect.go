@@ -7,6 +7,7 @@ type Protection string
 
 // The protections that Without asks for. Those of the last line belong to the executor.
 const (
+	Locks       Protection = "locks"        // Nothing is taken that others hold or that is in doubt.
 	Deadline    Protection = "deadline"     // Its own deadline, before the keys expire; without it, it never stops believing.
 	ArmCompare  Protection = "arm-compare"  // Arm and Finish compare that the locks are ours.
 	Marks       Protection = "mark-check"   // What may have been written is marked as in doubt.

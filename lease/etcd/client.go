@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,8 +25,9 @@ type lastError struct {
 	failed   <-chan struct{} // Closed once the server is known to have failed; nil: never.
 	failFast atomic.Bool     // Fail while there is no connection, where the client would wait for one.
 
-	mu  sync.Mutex
-	err error
+	mu    sync.Mutex
+	err   error
+	since time.Time // Of the first request without an answer, and none since then had one; zero: etcd answers.
 }
 
 func (l *lastError) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
@@ -36,32 +39,97 @@ func (l *lastError) intercept(ctx context.Context, method string, req, reply any
 	if l.failFast.Load() {
 		opts = append(opts, grpc.WaitForReady(false))
 	}
+	sent := time.Now()
 	err := l.better(invoke(ctx, method, req, reply, cc, opts...))
-	if code := status.Code(err); err != nil && code != codes.DeadlineExceeded && code != codes.Canceled {
-		l.mu.Lock()
-		l.err = err
-		l.mu.Unlock()
+	l.note(sent, err)
+	return err
+}
+
+// note remembers what came of a request.
+func (l *lastError) note(sent time.Time, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch code := status.Code(err); code {
+	case codes.Canceled:
+	case codes.Unavailable, codes.Aborted, codes.DeadlineExceeded:
+		if l.since.IsZero() {
+			l.since, l.err = sent, nil
+		}
+		if code != codes.DeadlineExceeded {
+			l.err = err
+		}
+	default: // An answer, be it a no.
+		l.since = time.Time{}
+		if err != nil {
+			l.err = err
+		}
+	}
+}
+
+func (l *lastError) better(err error) error {
+	code := status.Code(err)
+	if err == nil || code != codes.Unavailable && code != codes.DeadlineExceeded {
+		return err
+	}
+	if l.explain != nil {
+		if reason := l.explain(); reason != "" {
+			return &plainError{status: status.New(codes.Aborted, reason), cause: ErrServerGone} // Unlike Unavailable this is not tried again.
+		}
+	}
+	if code == codes.Unavailable {
+		return &plainError{status: status.Convert(err)}
 	}
 	return err
 }
 
-func (l *lastError) better(err error) error {
-	if err == nil || l.explain == nil {
-		return err
+// plainError is an error of gRPC that a person can read; whoever asks for its code is answered.
+type plainError struct {
+	status *status.Status
+	cause  error
+}
+
+// ErrServerGone is behind every error of a request to an embedded etcd whose
+// process has ended, or whose server failed: to open the store again may help.
+var ErrServerGone = errors.New("the server of the embedded etcd is gone")
+
+func (e *plainError) Unwrap() error { return e.cause }
+
+func (e *plainError) Error() string { return unwrapped(e.status.Message()) }
+
+func (e *plainError) GRPCStatus() *status.Status { return e.status }
+
+// unwrapped is the cause within what gRPC says of a connection that failed:
+// "connection error: desc = \"transport: …: connect: connection refused\"".
+func unwrapped(msg string) string {
+	_, inner, ok := strings.Cut(msg, "connection error: desc = ")
+	if !ok {
+		return msg
 	}
-	if code := status.Code(err); code != codes.Unavailable && code != codes.DeadlineExceeded {
-		return err
+	if text, err := strconv.Unquote(inner); err == nil {
+		inner = text
 	}
-	if reason := l.explain(); reason != "" {
-		return status.Error(codes.Aborted, reason) // Unlike Unavailable this is not tried again.
-	}
-	return err
+	return strings.TrimPrefix(inner, "transport: ")
 }
 
 func (l *lastError) get() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err
+}
+
+// Outage says since when etcd has not answered, and why as far as is known. The
+// zero time says that it answers, or was not asked.
+func (s *Store) Outage() (since time.Time, why string) {
+	s.last.mu.Lock()
+	defer s.last.mu.Unlock()
+	if s.last.since.IsZero() {
+		return time.Time{}, ""
+	}
+	why = "no answer"
+	if s.last.err != nil && status.Code(s.last.err) != codes.DeadlineExceeded {
+		why = unwrapped(status.Convert(s.last.err).Message())
+	}
+	return s.last.since, why
 }
 
 func clientConfig(endpoints []string, last *lastError) clientv3.Config {
@@ -86,7 +154,7 @@ func dial(ctx context.Context, conf clientv3.Config, last *lastError, prefix str
 	if err := probe(ctx, cli, prefix, last); err != nil {
 		return nil, errors.Join(err, cli.Close())
 	}
-	return &Store{client: cli, endpoints: conf.Endpoints, prefix: prefix}, nil
+	return &Store{client: cli, endpoints: conf.Endpoints, prefix: prefix, last: last}, nil
 }
 
 func probe(ctx context.Context, cli *clientv3.Client, prefix string, last *lastError) error {
@@ -102,7 +170,7 @@ func probe(ctx context.Context, cli *clientv3.Client, prefix string, last *lastE
 		return err
 	}
 	if cause := last.get(); cause != nil {
-		return fmt.Errorf("%w: %s", err, status.Convert(cause).Message())
+		return fmt.Errorf("%w: %s", err, unwrapped(status.Convert(cause).Message()))
 	}
 	return err
 }

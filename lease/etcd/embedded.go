@@ -40,7 +40,11 @@ func openEmbedded(ctx context.Context, cfg Config) (*Store, error) {
 }
 
 func host(ctx context.Context, dir stateDir, lock *os.File, cfg Config) (*Store, error) {
-	srv, err := start(ctx, dir, lock, cfg.quota)
+	orphaned, err := dir.orphaned()
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	srv, err := start(ctx, dir, lock, cfg.Quota)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -50,12 +54,22 @@ func host(ctx context.Context, dir stateDir, lock *os.File, cfg Config) (*Store,
 		return nil, errors.Join(fmt.Errorf("embedded etcd in %s does not answer: %w", dir, err), srv.close())
 	}
 	s.server = srv
+	if orphaned {
+		s.tidy(ctx)
+		if cfg.OnOrphaned != nil {
+			cfg.OnOrphaned(ctx, s.client)
+		}
+	}
 	if err := srv.announce(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.onLinger = cfg.OnLinger
 	return s, nil
 }
+
+// StartAgain is what mends most commands whose host has ended, and ends their
+// message; a run is to be gone on with instead.
+const StartAgain = "start this command again"
 
 // errStarting means that a host has the lock and has not announced its socket yet.
 var errStarting = errors.New("it has not announced its socket")
@@ -74,7 +88,7 @@ func join(ctx context.Context, dir stateDir, prefix string) (*Store, error) {
 	}
 	last := &lastError{explain: func() string {
 		if hostEnded(dir.lock()) {
-			return fmt.Sprintf("the process that hosted the etcd of state directory %s has ended; start this command again", dir)
+			return fmt.Sprintf("the process that hosted the etcd of state directory %s has ended; %s", dir, StartAgain)
 		}
 		return ""
 	}}

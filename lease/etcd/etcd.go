@@ -55,7 +55,12 @@ type Config struct {
 	// each change. Nil: Close ends the etcd under them.
 	OnLinger func(n int)
 
-	quota int64 // Of the embedded etcd, in bytes; zero: etcd's own. For tests.
+	// OnOrphaned is called where this process starts the embedded etcd and every
+	// process that used it before has ended, before any other can join: whatever
+	// lease there is by then belongs to nobody. Nil is fine.
+	OnOrphaned func(context.Context, *clientv3.Client)
+
+	Quota int64 // Of the embedded etcd, in bytes; zero: etcd's own, 2 GiB.
 }
 
 // Store is an open connection to etcd and, where this process hosts it, the server itself.
@@ -63,6 +68,7 @@ type Store struct {
 	client    *clientv3.Client
 	endpoints []string
 	prefix    string
+	last      *lastError
 	server    *server
 	onLinger  func(int) // Of a host.
 	enlisted  *os.File  // Of one who joined a host.

@@ -132,7 +132,9 @@ func TestJoinedStoreSaysThatTheHostEnded(t *testing.T) {
 		if err == nil {
 			t.Fatal("request succeeded without a host")
 		}
-		wants(t, err.Error(), "the process that hosted the etcd of state directory "+dir+" has ended; start this command again")
+		if want := "the process that hosted the etcd of state directory " + dir + " has ended; start this command again"; err.Error() != want {
+			t.Errorf("got  %s\nwant %s", err, want)
+		}
 	}
 	if !mustOpen(t, dir).Hosted() {
 		t.Error("the next opener joins, want it to host")

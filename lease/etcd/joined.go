@@ -66,6 +66,17 @@ func countJoined(dir stateDir) int {
 	return n
 }
 
+// orphaned tells, for the holder of the host's lock, whether every process that
+// used the etcd has ended. The announcement of a host that was killed is
+// withdrawn first: whoever joins by it after that looks again, finds none, and
+// gives up before it has done anything.
+func (d stateDir) orphaned() (bool, error) {
+	if err := ignoreAbsent(os.Remove(d.endpoint())); err != nil {
+		return false, mendable(string(d), err)
+	}
+	return countJoined(d) == 0, nil
+}
+
 // lingerLook is how often a host that lingers counts: the end of another process has no event of its own.
 const lingerLook = 50 * time.Millisecond
 

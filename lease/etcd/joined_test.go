@@ -2,8 +2,6 @@ package etcd
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -90,40 +88,6 @@ func TestThoseWhoDiedAreNotWaitedFor(t *testing.T) {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 	joined.enlisted = nil
-}
-
-func TestNearlyFullIsSaidBeforeEtcdTakesNothingAnyMore(t *testing.T) {
-	s, err := Open(testCtx(t), Config{StateDir: t.TempDir(), OpenTimeout: 20 * time.Second, quota: 32 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if err := s.CheckSpace(testCtx(t)); err != nil {
-		t.Fatal(err)
-	}
-	body := string(make([]byte, 256<<10))
-	var full error
-	for i := 0; full == nil; i++ {
-		if _, err := s.Client().Put(testCtx(t), fmt.Sprint("k", i), body); err != nil {
-			t.Fatalf("etcd is full without a word: %v", err)
-		}
-		s.server.etcd.Server.Backend().ForceCommit() // It counts what is committed, every tenth of a second.
-		full = s.CheckSpace(testCtx(t))
-	}
-	if !errors.Is(full, ErrNearlyFull) {
-		t.Fatal(full)
-	}
-	wants(t, full.Error(), "etcd is nearly full: ", " of 32 MiB are used, nothing new is begun")
-	if _, err := s.Client().Put(testCtx(t), "outcome", "what is under way can still be recorded"); err != nil {
-		t.Error(err)
-	}
-	q, err := s.Quota(testCtx(t))
-	if err != nil || q.Limit != 32<<20 || q.Used <= 0 || q.Live <= 0 {
-		t.Errorf("quota %+v, %v", q, err)
-	}
-	if err := s.Defragment(testCtx(t)); err != nil {
-		t.Error(err)
-	}
 }
 
 // BenchmarkReady is the time from Open to the first linearizable read. Goal: about 0.1 s.

@@ -48,9 +48,15 @@ func (s *Store) CheckSpace(ctx context.Context) error {
 	if err != nil || !q.NearlyFull() {
 		return err
 	}
-	return fmt.Errorf("%w: %d of %d MiB are used, nothing new is begun; let finished runs be archived (retention), "+
-		"then defragment it, or raise its quota", ErrNearlyFull, q.Used>>20, q.Limit>>20)
+	mend := "let finished runs be archived (retention), then compact and defragment it, or raise its quota"
+	if s.embedded() {
+		mend = "let finished runs be archived (a shorter retention in the policy), or begin anew with another --state-dir"
+	}
+	return fmt.Errorf("%w: %d of %d MiB are used, nothing new is begun; %s", ErrNearlyFull, q.Used>>20, q.Limit>>20, mend)
 }
+
+// embedded reports whether the etcd is the one of a state directory, hosted here or joined.
+func (s *Store) embedded() bool { return s.server != nil || s.enlisted != nil }
 
 // Defragment gives space that is no longer in use back to the disk, member by
 // member. Each of them answers nothing meanwhile: only when no action is under way.
