@@ -24,9 +24,8 @@ type Config struct {
 	Run     map[*model.Action]Block
 	// Providers are the connection settings by kind.
 	Providers map[string]Block
-	// Discover is checked and not carried out yet.
-	Discover map[*model.Type]Block
-	Timeout  map[*model.Action]time.Duration // one minute where not given
+	Discover  map[*model.Type]Block
+	Timeout   map[*model.Action]time.Duration // one minute where not given
 	// Secrets are the texts of sensitive variables. "(sensitive)" stands in
 	// their place in whatever a [Reading], an [Outcome], an error of
 	// [World.Raise] and a diagnostic of [Compile] says, also where they are
@@ -35,21 +34,22 @@ type Config struct {
 	Secrets []string
 }
 
-// World observes fluents and carries out actions. It is safe for concurrent
-// use and must be closed.
+// World discovers objects, observes fluents and carries out actions. It is safe
+// for concurrent use and must be closed.
 type World struct {
-	folder    string
-	eval      *hcl.EvalContext
-	model     *model.Model
-	timeout   map[*model.Action]time.Duration
-	observers map[*model.Fluent]*observer
-	actions   map[*model.Action]*action
-	asking    *http.Client // observes and raises fences
-	sensitive *sensitive   // nil: there are no secrets
-	acting    *http.Client // acts: every request on a connection of its own
-	provider  *promServer  // nil: the model names no Prometheus
-	servers   []*promServer
-	leases    Leases // nil: none can be asked for
+	folder      string
+	eval        *hcl.EvalContext
+	model       *model.Model
+	timeout     map[*model.Action]time.Duration
+	observers   map[*model.Fluent]*observer
+	actions     map[*model.Action]*action
+	discoverers []*discoverer // in the order of their types
+	asking      *http.Client  // observes and raises fences
+	sensitive   *sensitive    // nil: there are no secrets
+	acting      *http.Client  // acts: every request on a connection of its own
+	provider    *promServer   // nil: the model names no Prometheus
+	servers     []*promServer
+	leases      Leases // nil: none can be asked for
 }
 
 // action is a compiled run block.
@@ -97,7 +97,11 @@ func Compile(m *model.Model, c Config) (*World, hcl.Diagnostics) {
 	}
 	for _, t := range m.Types {
 		if b, ok := c.Discover[t]; ok {
-			diags = append(diags, w.checkDiscover(t, b)...)
+			found, d := w.compileDiscover(t, b)
+			diags = append(diags, d...)
+			if found != nil {
+				w.discoverers = append(w.discoverers, found)
+			}
 		}
 	}
 	sortByPlace(diags)

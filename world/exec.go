@@ -41,9 +41,9 @@ func execKind() kind {
 		fenceAttributes: []hcl.AttributeSchema{
 			{Name: "command", Required: true}, {Name: "env"}, {Name: "dir"}, {Name: "reject", Required: true}, {Name: "timeout"},
 		},
-		fence:              func(d *decoder) raiser { return decodeExecFence(d) },
-		discoverAttributes: question,
-		checkDiscover:      func(d *decoder) { decodeExecObserve(d) },
+		fence:    func(d *decoder) raiser { return decodeExecFence(d) },
+		question: question,
+		discover: func(d *decoder) asker { return decodeExecObserve(d) },
 	}
 }
 

@@ -40,9 +40,9 @@ func httpKind() kind {
 		fenceAttributes: []hcl.AttributeSchema{
 			{Name: "url", Required: true}, {Name: "headers"}, {Name: "reject", Required: true}, {Name: "timeout"},
 		},
-		fence:              func(d *decoder) raiser { return decodeHTTPFence(d) },
-		discoverAttributes: question,
-		checkDiscover:      func(d *decoder) { decodeHTTPObserve(d) },
+		fence:    func(d *decoder) raiser { return decodeHTTPFence(d) },
+		question: question,
+		discover: func(d *decoder) asker { return decodeHTTPObserve(d) },
 	}
 }
 

@@ -40,12 +40,15 @@ type kind struct {
 	fence           func(*decoder) raiser
 	fenced          bool // by itself, without a fence block
 
-	// What is checked and not carried out yet: observe and run bodies of a
-	// kind that is not served, and discover bodies of any.
-	checkObserve       func(*decoder, *model.Fluent)
-	checkRun           func(*decoder)
-	discoverAttributes []hcl.AttributeSchema // beside those of every discover block
-	checkDiscover      func(*decoder)
+	// Discovering: the attributes by which the world is asked, and how they are
+	// decoded. The answers are those of observing.
+	question []hcl.AttributeSchema
+	discover func(*decoder) asker
+
+	// What is checked and not carried out yet: observe and run bodies of a kind
+	// that is not served.
+	checkObserve func(*decoder, *model.Fluent)
+	checkRun     func(*decoder)
 }
 
 // asker evaluates an observe body to a query, for one ground fluent.
@@ -100,7 +103,7 @@ func (k *kind) capable(block string) (has, served bool) {
 	case "run":
 		return k.run != nil || k.checkRun != nil, k.run != nil
 	default:
-		return k.checkDiscover != nil, false
+		return k.discover != nil, k.discover != nil
 	}
 }
 

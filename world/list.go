@@ -17,19 +17,9 @@ type list struct {
 // index evaluates `items`, and `object` of each item. An item that names no
 // object of the model is ignored.
 func (o *observer) index(u *model.Universe, a *answer) list {
-	if why := o.judge(a); why != "" {
+	items, why := o.listOf(a)
+	if why != "" {
 		return list{reason: why}
-	}
-	if a.notJSON != "" && mentions("body", o.items) {
-		return list{reason: joinReasons(a.failed, a.notJSON)}
-	}
-	v, _, err := o.items.run(maps.Clone(a.env))
-	if err != nil {
-		return list{reason: joinReasons(a.failed, err.Error())}
-	}
-	items, ok := v.([]any)
-	if !ok {
-		return list{reason: joinReasons(a.failed, fmt.Sprintf("items wants a list, got %s", describe(v)))}
 	}
 	l := list{items: map[uint64][]any{}}
 	env := maps.Clone(a.env)
@@ -47,22 +37,33 @@ func (o *observer) index(u *model.Universe, a *answer) list {
 	return l
 }
 
+// listOf evaluates `items`; why says why the answer has no list.
+func (o *observer) listOf(a *answer) (items []any, why string) {
+	if why := o.judge(a); why != "" {
+		return nil, why
+	}
+	if a.notJSON != "" && mentions("body", o.items) {
+		return nil, joinReasons(a.failed, a.notJSON)
+	}
+	v, _, err := o.items.run(maps.Clone(a.env))
+	if err != nil {
+		return nil, joinReasons(a.failed, err.Error())
+	}
+	items, ok := v.([]any)
+	if !ok {
+		return nil, joinReasons(a.failed, fmt.Sprintf("items wants a list, got %s", describe(v)))
+	}
+	return items, ""
+}
+
 // about finds the objects an item is about: nil where the model does not have
 // one, not known where the item does not say.
 func (o *observer) about(u *model.Universe, env map[string]any) (args []int32, known bool) {
 	foreign := false
 	for k, p := range o.fluent.Params {
-		v, _, err := o.object[k].run(env)
+		name, err := o.object[k].name(env)
 		if err != nil {
 			return nil, false
-		}
-		name, ok := v.(string)
-		if !ok {
-			n, isNumber := number(v)
-			if !isNumber {
-				return nil, false
-			}
-			name = model.FormatNumber(n)
 		}
 		id, ok := u.Find(p.Type, name)
 		foreign = foreign || !ok
@@ -72,6 +73,22 @@ func (o *observer) about(u *model.Universe, env map[string]any) (args []int32, k
 		return nil, true
 	}
 	return args, true
+}
+
+// name evaluates an expression that names an object. A number is as good a name
+// as a text.
+func (p *program) name(env map[string]any) (string, error) {
+	v, _, err := p.run(env)
+	if err != nil {
+		return "", err
+	}
+	if name, ok := v.(string); ok {
+		return name, nil
+	}
+	if n, ok := number(v); ok {
+		return model.FormatNumber(n), nil
+	}
+	return "", fmt.Errorf("a name is wanted, got %s", describe(v))
 }
 
 // readItem turns an answer about many objects into the reading of one.

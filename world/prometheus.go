@@ -35,14 +35,14 @@ func prometheusKind() kind {
 			{Name: "address"},
 			{Name: "timeout"},
 		},
-		observe:            func(d *decoder) asker { return decodePrometheusObserve(d) },
-		series:             decodeSeries,
-		answers:            types.Map{"value": types.TypeOf(float64(0)), "labels": types.TypeOf(map[string]any{})},
-		discoverAttributes: []hcl.AttributeSchema{{Name: "query", Required: true}, {Name: "address"}, {Name: "timeout"}},
-		checkDiscover: func(d *decoder) {
-			d.lasting("query")
-			d.address()
-			d.duration("timeout", defaultAskTime)
+		observe:  func(d *decoder) asker { return decodePrometheusObserve(d) },
+		series:   decodeSeries,
+		answers:  types.Map{"value": types.TypeOf(float64(0)), "labels": types.TypeOf(map[string]any{})},
+		question: []hcl.AttributeSchema{{Name: "query", Required: true}, {Name: "address"}, {Name: "timeout"}},
+		discover: func(d *decoder) asker {
+			o := decodePrometheusObserve(d)
+			o.timeless = true
+			return o
 		},
 	}
 }

@@ -23,10 +23,11 @@ type promQuery struct {
 	server           *promServer
 	query, freshness string
 	timeout          time.Duration
+	timeless         bool // when the samples were taken is not asked
 }
 
 func (q *promQuery) key() string {
-	return fmt.Sprintf("prometheus %p %q %q %s", q.server, q.query, q.freshness, q.timeout)
+	return fmt.Sprintf("prometheus %p %q %q %s %t", q.server, q.query, q.freshness, q.timeout, q.timeless)
 }
 
 func (q *promQuery) source() Source { return Source{Kind: "prometheus", Query: q.query} }
@@ -79,7 +80,7 @@ func (s *promServer) answer(ctx context.Context, q *promQuery) (*seriesAnswer, e
 		}
 	}
 	query := q.query
-	if q.freshness == "" && isSelector(query) {
+	if q.freshness == "" && !q.timeless && isSelector(query) {
 		query = timed(query)
 	}
 	in, err := instant(ctx, api, query, out)

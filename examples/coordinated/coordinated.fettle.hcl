@@ -172,7 +172,6 @@ action "readd" {
     add = ["in_lb(s)"]
     del = ["drained(s)", "ready(s)"]
   }
-  undo    = "drain(s)"
   timeout = "5s"
   run "exec" {
     command = ["./lbctl", "add", s]

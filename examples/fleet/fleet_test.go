@@ -6,7 +6,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/fettleops/fettle/examples/fleet/accesslog"
 )
@@ -209,40 +209,45 @@ func TestNoServiceIsLeftBehind(t *testing.T) {
 		t.Run(sig.String(), func(t *testing.T) {
 			f := startFleet(t)
 			f.must("POST", "/faults", `{"service":"web","fault":"hang"}`)
-			var pids []int
+			var ends []func() error
 			for _, name := range []string{"api", "db", "web", "worker"} {
-				pids = append(pids, f.service(name).PID)
+				ends = append(ends, f.endOf(f.service(name).PID))
 			}
 			if err := f.cmd.Process.Signal(sig); err != nil {
 				t.Fatal(err)
 			}
 			_ = f.cmd.Wait()
-			for _, pid := range pids {
-				f.eventually("the services have ended", func() bool { return ended(pid) })
+			for _, await := range ends {
+				if err := await(); err != nil {
+					t.Fatalf("a service has not ended: %v", err)
+				}
 			}
 		})
 	}
 }
 
 func TestDrainWaitsForRequestsUnderWay(t *testing.T) {
-	b := newBalancer(func(string) string { return "" })
-	b.add("api")
-	name, _ := b.pick()
-	drained := make(chan error)
-	go func() {
-		_, err := b.remove(context.Background(), name)
-		drained <- err
-	}()
-	for b.has(name) {
-		time.Sleep(time.Millisecond)
-	}
-	select {
-	case err := <-drained:
-		t.Fatalf("drained while a request was under way: %v", err)
-	default:
-	}
-	b.done(name)
-	if err := <-drained; err != nil {
-		t.Fatal(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		b := newBalancer(func(string) string { return "" })
+		b.add("api")
+		name, _ := b.pick()
+		drained := make(chan error, 1)
+		go func() {
+			_, err := b.remove(context.Background(), name)
+			drained <- err
+		}()
+		synctest.Wait() // It waits, or it has ended.
+		if b.has(name) {
+			t.Fatal("a service that is being drained gets more requests")
+		}
+		select {
+		case err := <-drained:
+			t.Fatalf("drained while a request was under way: %v", err)
+		default:
+		}
+		b.done(name)
+		if err := <-drained; err != nil {
+			t.Fatal(err)
+		}
+	})
 }

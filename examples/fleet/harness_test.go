@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/fettleops/fettle/examples/fleet/accesslog"
 )
@@ -69,14 +72,22 @@ func (f *running) stop() {
 	_ = f.cmd.Wait()
 }
 
+// patience is how long a test waits for anything.
+const patience = 30 * time.Second
+
+// eventually looks again and again: nothing tells when the memory of a process
+// has grown.
 func (f *running) eventually(what string, ok func() bool) {
 	f.t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	late := time.After(patience)
 	for !ok() {
-		if time.Now().After(deadline) {
+		select {
+		case <-again.C:
+		case <-late:
 			f.t.Fatalf("waited in vain until %s", what)
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 }
 
@@ -133,11 +144,27 @@ func (f *running) entries() []accesslog.Entry {
 	return entries
 }
 
-// ended is true of a zombie too: where nothing reaps orphans it stays one.
-func ended(pid int) bool {
-	if syscall.Kill(pid, 0) != nil {
-		return true
+// endOf returns what waits for the end of a process that is running now, whosever child it is.
+func (f *running) endOf(pid int) func() error {
+	f.t.Helper()
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		f.t.Fatal(err)
 	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	return err == nil && strings.Contains(string(stat), ") Z ")
+	f.t.Cleanup(func() { _ = unix.Close(fd) })
+	return func() error {
+		late := time.Now().Add(patience)
+		for {
+			n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(time.Until(late).Milliseconds()))
+			switch {
+			case errors.Is(err, unix.EINTR) && time.Now().Before(late):
+			case err != nil:
+				return err
+			case n == 0:
+				return fmt.Errorf("process %d still runs after %s", pid, patience)
+			default:
+				return nil
+			}
+		}
+	}
 }
