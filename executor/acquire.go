@@ -31,11 +31,14 @@ func (g *guard) acquire(ctx context.Context) (*failure, error) {
 			g.held, g.since = held, g.Now()
 			g.recorded(w.entry)
 			lease.Point("acquired")
-			return nil, nil
+			return g.outdated(ctx)
 		}
 		var f *failure
 		if doubt := (*lease.InDoubtError)(nil); errors.As(err, &doubt) {
 			f, err = g.recoverFrom(ctx, doubt.Intents)
+			if f == nil && err == nil && !g.elsewhere {
+				return g.outdated(ctx)
+			}
 		} else {
 			f, err = w.failed(err)
 		}
@@ -47,6 +50,26 @@ func (g *guard) acquire(ctx context.Context) (*failure, error) {
 		}
 	}
 }
+
+// outdated refuses a step before which an action in doubt was resolved, by this
+// run or by another: the plan was made without knowing what that one did.
+func (g *guard) outdated(ctx context.Context) (*failure, error) {
+	if len(g.settled) == 0 {
+		return nil, nil
+	}
+	var ids []string
+	for _, in := range g.settled {
+		ids = append(ids, in.ID)
+	}
+	return g.refuse(ctx, &failure{
+		kind: TakenOver, key: policy.NewFailureKey(TakenOver, "", ids...), // Never the same twice.
+		reason: "nothing was done: " + g.settled[0].Owner.Action + " was in doubt when this was planned, and is resolved now",
+	}, nil, 0)
+}
+
+// TakenOver is the kind of a round that ended because something in doubt was
+// resolved. That is evidence, and nobody's failure.
+const TakenOver = "taken_over"
 
 // waiting is how a step waits for its leases.
 type waiting struct {

@@ -37,7 +37,7 @@ func (r *run) grant(ctx context.Context, planHash, by string) error {
 	if err != nil {
 		return fmt.Errorf("keep the approval: %w", err)
 	}
-	ctx, cancel := recording(ctx)
+	ctx, cancel := r.recording(ctx)
 	defer cancel()
 	a := approval{at: rec.At, id: approvalID(rec.Run, planHash)}
 	resp, err := r.Beliefs.Client.Put(ctx, r.Locker.Keys().Approval(a.id), string(raw))
@@ -58,7 +58,7 @@ func (r *run) approvalGood(a approval) bool {
 // standing finds the approvals that the journal tells of in the store. One that
 // is no longer there was taken back.
 func (r *run) standing(ctx context.Context) error {
-	ctx, cancel := recording(ctx)
+	ctx, cancel := r.recording(ctx)
 	defer cancel()
 	for hash, a := range r.approved {
 		a.id = approvalID(r.Journal.ID(), hash)

@@ -39,6 +39,9 @@ func (g *guard) intent(vals Values) (lease.Intent, error) {
 		if w.New.Known() {
 			p.Expect[g.u.Text(g.atom(w))] = g.u.Plain(w.Fluent, w.New)
 		}
+		if isBelief(w.Fluent) {
+			p.was(g.u.Text(g.atom(w)), g.beliefs)
+		}
 	}
 	for _, w := range g.writes {
 		in.Writes = append(in.Writes, resource(g.u, w, true))
@@ -73,7 +76,7 @@ func (g *guard) lastCheck(ctx context.Context) *failure {
 
 // withdraw takes the armed action back. Where that fails it stays in doubt.
 func (g *guard) withdraw(ctx context.Context) {
-	ctx, cancel := recording(ctx)
+	ctx, cancel := g.recording(ctx)
 	defer cancel()
 	if err := g.held.Withdraw(ctx, lease.Outcome{Result: lease.NotApplied, Note: "not begun"}); err != nil {
 		g.doubt()

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,21 +21,65 @@ type Beliefs struct {
 	Keys   lease.Keys
 }
 
-// Put returns the operation that stores a belief; nil stands for unknown. It
+// Belief is what is stored of an atom that nothing can observe: its value, and
+// the action on whose outcome that rests.
+type Belief struct {
+	Value    json.RawMessage `json:"value"` // null: unknown
+	Action   string          `json:"action,omitempty"`
+	ActionID string          `json:"action_id,omitempty"`
+	Since    time.Time       `json:"since,omitzero"`
+
+	revision int64 // of the store when it was read, which whoever replaces it compares
+}
+
+// origin says for people where a belief comes from.
+func (b Belief) origin() string {
+	switch {
+	case b.Action == "":
+		return ""
+	case b.Since.IsZero():
+		return b.Action
+	}
+	return b.Action + " at " + b.Since.Local().Format(time.DateTime)
+}
+
+// decodeBelief reads what is stored; the bare value is one that says no more.
+func decodeBelief(raw []byte) (Belief, error) {
+	if !bytes.HasPrefix(raw, []byte("{")) {
+		return Belief{Value: raw}, nil
+	}
+	var b Belief
+	err := json.Unmarshal(raw, &b)
+	return b, err
+}
+
+// put returns the operation that stores a belief; nil stands for unknown. It
 // rides in the transaction that records the outcome it rests on.
-func (b Beliefs) Put(atom string, value any) clientv3.Op {
+func (b Beliefs) put(atom string, value any, of Belief) clientv3.Op {
+	of.Value, of.revision = nil, 0
 	raw, err := json.Marshal(value)
 	if err != nil { // A bool, a number, a string or nil: cannot happen.
 		raw = []byte("null")
 	}
+	of.Value = raw
+	if raw, err = json.Marshal(of); err != nil {
+		raw = []byte("null")
+	}
 	return clientv3.OpPut(b.Keys.Belief(atom), string(raw))
+}
+
+// swap is put in place of the belief that the new value was derived from.
+// Where the store has another one by then, what is true is not known.
+func (b Beliefs) swap(atom string, from Belief, value any, of Belief) clientv3.Op {
+	same := clientv3.Compare(clientv3.ModRevision(b.Keys.Belief(atom)), "=", from.revision)
+	return clientv3.OpTxn([]clientv3.Cmp{same}, []clientv3.Op{b.put(atom, value, of)}, []clientv3.Op{b.put(atom, nil, of)})
 }
 
 // beliefTimeout bounds the reading of beliefs.
 const beliefTimeout = 5 * time.Second
 
 // Load returns the stored beliefs by the text of their atoms.
-func (b Beliefs) Load(ctx context.Context) (map[string]json.RawMessage, error) {
+func (b Beliefs) Load(ctx context.Context) (map[string]Belief, error) {
 	ctx, cancel := context.WithTimeout(ctx, beliefTimeout)
 	defer cancel()
 	prefix := b.Keys.Belief("")
@@ -42,59 +87,50 @@ func (b Beliefs) Load(ctx context.Context) (map[string]json.RawMessage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the beliefs: %w", err)
 	}
-	out := map[string]json.RawMessage{}
+	out := map[string]Belief{}
 	for _, kv := range resp.Kvs {
 		atom, err := url.PathUnescape(strings.TrimPrefix(string(kv.Key), prefix))
 		if err != nil {
 			return nil, fmt.Errorf("read the belief %s: %w", kv.Key, err)
 		}
-		out[atom] = kv.Value
+		belief, err := decodeBelief(kv.Value)
+		if err != nil {
+			return nil, fmt.Errorf("read the belief %s: %w", atom, err)
+		}
+		belief.revision = kv.ModRevision
+		out[atom] = belief
 	}
 	return out, nil
 }
 
-// recall gives the belief fluents the values that earlier actions left, or
-// their initial ones.
-func (r *run) recall(ctx context.Context) error {
-	var fluents []*model.Fluent
-	for _, f := range r.u.Fluents {
-		if f.Initial != nil {
-			fluents = append(fluents, f)
-		}
-	}
-	if len(fluents) == 0 {
-		return nil
-	}
-	stored, err := r.Beliefs.Load(ctx)
-	if err != nil {
-		return err
-	}
+// Believed is the state of the belief fluents of a universe: the values that are
+// stored, or their initial ones. Nothing else is known in it.
+func Believed(u *model.Universe, stored map[string]Belief) (*model.State, error) {
+	state := u.NewState(false)
 	doc := map[string]json.RawMessage{}
-	now := r.u.NewState(false)
-	for _, f := range fluents {
-		now.SetInitial(f)
-		for a := range r.u.Atoms(f) {
-			if raw, ok := stored[r.u.Text(a)]; ok {
-				doc[r.u.Text(a)] = raw
+	var atoms []model.Atom
+	for _, f := range u.Fluents {
+		if !isBelief(f) {
+			continue
+		}
+		state.SetInitial(f)
+		for a := range u.Atoms(f) {
+			if b, ok := stored[u.Text(a)]; ok {
+				doc[u.Text(a)] = b.Value
+				atoms = append(atoms, a)
 			}
 		}
 	}
 	raw, err := json.Marshal(doc)
 	if err != nil {
-		return fmt.Errorf("encode the beliefs: %w", err)
+		return nil, fmt.Errorf("encode the beliefs: %w", err)
 	}
-	known, err := r.u.ParseState(raw)
+	known, err := u.ParseState(raw)
 	if err != nil {
-		return fmt.Errorf("the stored beliefs do not fit the model: %w", err)
+		return nil, fmt.Errorf("the stored beliefs do not fit the model: %w", err)
 	}
-	for _, f := range fluents {
-		for a := range r.u.Atoms(f) {
-			v := now.Get(a)
-			if _, ok := doc[r.u.Text(a)]; ok {
-				v = known.Get(a)
-			}
-			r.learn(a, v)
-		}
+	for _, a := range atoms {
+		state.Set(a, known.Get(a))
 	}
-	return nil
+	return state, nil
 }

@@ -67,8 +67,8 @@ func TestABeliefIsUnknownAfterAnActionOfUnknownOutcome(t *testing.T) {
 	r.did("cut note(api)")
 	stored, err := r.config.Beliefs.Load(testCtx(t))
 	must(t, err)
-	if string(stored["noted(api)"]) != "null" {
-		t.Errorf("stored %s", stored["noted(api)"])
+	if string(stored["noted(api)"].Value) != "null" {
+		t.Errorf("stored %+v", stored["noted(api)"])
 	}
 	// Nothing can tell whether it was noted: a person must.
 	if len(end.InDoubt) != 1 || !strings.HasPrefix(end.InDoubt[0], "note(api)") {

@@ -178,7 +178,7 @@ func (k Canceller) endIt(ctx context.Context, owner *lease.RunOwner, id string, 
 			end.InDoubt = append(end.InDoubt, in.Owner.Action+" ("+in.ID+")")
 		}
 	}
-	end.Owed = owed(end)
+	end.Owed = owed(end, keepsFailing)
 	if end.Released, err = k.dropNames(rctx, id); err != nil {
 		return Ended{}, err
 	}

@@ -47,7 +47,7 @@ func pause(ctx context.Context, d time.Duration) error {
 func (g *guard) expectations() (refs []model.Ref, want map[string]model.Value) {
 	want = map[string]model.Value{}
 	for _, w := range g.expected {
-		if w.Fluent.Initial != nil || !w.New.Known() {
+		if isBelief(w.Fluent) || !w.New.Known() {
 			continue
 		}
 		a := g.atom(w)
@@ -83,7 +83,7 @@ func (g *guard) compare(readings []world.Reading, want map[string]model.Value, e
 func (g *guard) assumed(out world.Outcome) []Seen {
 	var seen []Seen
 	for _, w := range g.expected {
-		if w.Fluent.Initial == nil {
+		if !isBelief(w.Fluent) {
 			continue
 		}
 		s := Seen{Fluent: g.u.Text(g.atom(w)), Want: g.u.Plain(w.Fluent, w.New), Verified: "assumed"}

@@ -3,16 +3,17 @@ package executor
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
-	"github.com/fettleops/fettle/journal"
 	"github.com/fettleops/fettle/policy"
 )
 
 // decide asks the policy, records its answer, and ends the run where it says so.
 func (r *run) decide(ctx context.Context, at policy.Point) (*Ended, error) {
 	if end := r.halted(ctx); end != nil {
+		return end, nil
+	}
+	if end := r.full(ctx, at); end != nil {
 		return end, nil
 	}
 	p := r.progress.Progress(r.Now())
@@ -85,51 +86,4 @@ func (r *run) cut(ctx context.Context, while string) *Ended {
 		return &Ended{Status: Escalated, Reason: policy.Deadline, Message: "the deadline passed while " + while}
 	}
 	return nil
-}
-
-// recordTimeout bounds the recording of one event or outcome.
-const recordTimeout = 20 * time.Second
-
-// recording is the context in which what happened is recorded: it does not
-// follow the run's own cancellation.
-func recording(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
-}
-
-// emit appends an event to the journal, cancelled or not. Once another process
-// drives the run nothing is written of it here.
-func (r *run) emit(ctx context.Context, kind string, data any, blobs ...journal.Blob) error {
-	ctx, cancel := recording(ctx)
-	defer cancel()
-	if ok, err := r.drives(ctx); err != nil {
-		return r.unrecorded(err)
-	} else if !ok {
-		return nil
-	}
-	e, err := r.Journal.Ride(kind, data, blobs...)
-	if err == nil {
-		err = r.Journal.Write(ctx, e)
-	}
-	switch {
-	case errors.Is(err, journal.ErrNotWriter):
-		r.lost, r.gone = true, true
-		return nil
-	case err != nil:
-		return r.unrecorded(err)
-	}
-	r.recorded(e)
-	return nil
-}
-
-// unrecorded notes that the journal cannot be written: nothing is done after that.
-func (r *run) unrecorded(err error) error {
-	r.mute = true
-	return fmt.Errorf("the journal cannot be written, so nothing more is done: %w", err)
-}
-
-// recorded tells whoever watches of an event that is in the journal.
-func (r *run) recorded(e journal.Entry) {
-	if r.OnEvent != nil && !r.gone {
-		r.OnEvent(e.Event)
-	}
 }

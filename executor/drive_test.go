@@ -106,7 +106,8 @@ func TestAfterACancellationNothingIsArmed(t *testing.T) {
 	r.clean()
 }
 
-func TestARunThatLostTheRightToBeDrivenDoesNothingMore(t *testing.T) {
+// The round that it was in ends, and the next one is planned from what is observed.
+func TestARunThatLostTheRightToBeDrivenTakesOverFromItself(t *testing.T) {
 	for _, at := range []string{RoundStarted, StepAcquired, StepArmed} {
 		r := newRig(t, setup{})
 		r.yard.ok["api"] = false
@@ -118,13 +119,19 @@ func TestARunThatLostTheRightToBeDrivenDoesNothingMore(t *testing.T) {
 			}
 		}
 		end := r.run()
-		r.ends(end, Escalated, LeaseLost)
-		var want []string
-		if at == StepArmed {
-			want = []string{"stop(api)"} // Armed before: it is finished and recorded.
-		}
-		r.did(want...)
+		r.ends(end, Succeeded, "")
+		r.did("stop(api)", "mend(api)", "start(api)") // What was armed before is finished and recorded.
 		r.clean()
+		if e := one[Resumed](r, RunResumed); e.Was != Stalled || e.PID == 0 {
+			t.Errorf("gone on with: %+v", e)
+		}
+		kinds := r.kinds()
+		if n := slices.Index(kinds, RunResumed); kinds[n-1] != RoundEnded || kinds[n+1] != Observed {
+			t.Errorf("lost at %s: %v", at, kinds)
+		}
+		if end.Rounds != 2 {
+			t.Errorf("lost at %s: %d rounds", at, end.Rounds)
+		}
 	}
 }
 

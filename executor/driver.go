@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -17,8 +18,10 @@ import (
 // from outside: a cancellation, or the loss of that right.
 type driver struct {
 	owner *lease.RunOwner
-	lost  bool // The right was lost: the run ends.
-	gone  bool // Another process writes the run: nothing more is written of it here.
+	lost  bool   // The right was lost: nothing more is begun until it is regained.
+	gone  bool   // Another process has the run: nothing more is written of it here.
+	who   string // That process, and since when, as far as is known.
+	hands int    // How often the journal says that the run was gone on with, or ended.
 
 	wanted atomic.Pointer[Cancellation] // Somebody cancelled the run.
 	halt   chan struct{}                // Closed once wanted is set.
@@ -55,7 +58,7 @@ func (r *run) watch(ctx context.Context) {
 // leave gives the right to drive the run back, once everything is recorded.
 func (r *run) leave(ctx context.Context) {
 	r.quit()
-	ctx, cancel := recording(ctx)
+	ctx, cancel := r.recording(ctx)
 	defer cancel()
 	_ = r.owner.Release(ctx) // What cannot be given back expires.
 }
@@ -80,36 +83,50 @@ func (r *run) halted(ctx context.Context) *Ended {
 
 func (r *run) lostRun() *Ended {
 	r.lost = true
-	return &Ended{
-		Status: Escalated, Reason: LeaseLost,
-		Message: "this process lost the right to drive the run (it or etcd stood still for too long, or another took it), so nothing more is done",
+	e := &Ended{Status: Escalated, Reason: LeaseLost, Message: "this process lost the right to drive the run: it or etcd stood still for too long"}
+	if r.gone {
+		e.Message += ", and " + r.who + "; nothing more is done here, see fettle show " + r.Journal.ID()
 	}
+	return e
 }
 
 // LeaseLost is the reason of a run whose process lost the right to drive it.
 const LeaseLost = "lease_lost"
 
 // drives tells whether this process may write of the run. Where it lost the
-// right it claims the run once more, to record what it has done; it does
-// nothing else with it. Where another has the run by then, that one's record counts.
+// right it claims the run once more, to record what it has done; whether it goes
+// on with it is decided by regain. Where another has the run by then, that one's record counts.
 func (r *run) drives(ctx context.Context) (bool, error) {
 	if r.gone || r.owner.Err() == nil {
 		return !r.gone, nil
 	}
 	r.lost = true
 	_ = r.owner.Release(ctx) // It may not have expired yet.
-	owner, err := r.Locker.ClaimRun(ctx, r.Journal.ID(), lease.Owner{Reason: "to record how it ended"})
+	owner, err := r.Locker.ClaimRun(ctx, r.Journal.ID(), lease.Owner{Reason: "goal " + r.GoalName})
 	var owned *lease.OwnedError
 	switch {
 	case err == nil:
 		r.owner = owner
 		return true, nil
 	case errors.As(err, &owned):
-		r.gone = true
+		by := owned.Owner
+		by.Run = ""
+		r.taken(fmt.Sprintf("%s drives it since %s", by, owned.Since.Local().Format(time.DateTime)))
 		return false, nil
 	}
 	return false, err
 }
+
+// driveStill is drives before an outcome is recorded, for which it leaves time:
+// where the store does not answer, what follows says so.
+func (r *run) driveStill(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, recordTimeout/2)
+	defer cancel()
+	_, _ = r.drives(ctx)
+}
+
+// taken notes that another process has the run.
+func (r *run) taken(who string) { r.lost, r.gone, r.who = true, true, who }
 
 // ride is what an entry puts in another's transaction: nothing where this
 // process no longer drives the run, or another has written that event.

@@ -3,6 +3,8 @@ package executor
 import (
 	"context"
 	"strings"
+
+	"github.com/fettleops/fettle/policy"
 )
 
 // The statuses of a run.
@@ -35,15 +37,36 @@ func (r *run) end(e Ended) Ended {
 			}
 		}
 	}
+	if r.gone { // What is left is for the process that has the run; what was seen here is old.
+		e.InDoubt = nil
+		return e
+	}
 	if e.Status != Succeeded {
 		e.Undone = r.missing(r.Goal.Cond.Explain(r.state, r.GoalArgs), r.Now())
 	}
-	e.Owed = owed(e)
+	e.Owed = owed(e, r.failing())
+	if r.mute {
+		e.Message = "what happens can no longer be recorded, so nothing more is done"
+		e.Owed = []string{"once etcd answers again, go on with fettle resume " + r.Journal.ID() + ": it looks first at what was done"}
+	}
+	e.fit()
 	return e
 }
 
-// owed names the decisions that a person owes a run that stopped.
-func owed(e Ended) []string {
+// keepsFailing is owed where no single cause is known.
+const keepsFailing = "look at what keeps failing, then run again"
+
+// failing says what a person has to look at where a run failed too often.
+func (r *run) failing() string {
+	if r.fenced == "" {
+		return keepsFailing
+	}
+	return "mend the fence, then run again: " + r.fenced
+}
+
+// owed names the decisions that a person owes a run that stopped, given what
+// is to be done where it failed too often.
+func owed(e Ended, failing string) []string {
 	var out []string
 	switch e.Reason {
 	case approvalWanted:
@@ -54,8 +77,8 @@ func owed(e Ended) []string {
 		out = append(out, "the goal cannot be reached with the model's actions: mend the world, the goal or the model")
 	case "unobservable":
 		out = append(out, "make the facts observable that the goal rests on")
-	case "rounds", "budget", "deadline", "no_progress":
-		out = append(out, "look at what keeps failing, then run again")
+	case policy.Rounds, policy.Budget, policy.Deadline, policy.NoProgress:
+		out = append(out, failing)
 	}
 	for _, id := range e.InDoubt {
 		out = append(out, "find out whether "+id+" took effect")
@@ -68,7 +91,7 @@ func (r *run) finish(ctx context.Context, e Ended) error {
 	if err := r.emit(ctx, RunEnded, e); err != nil || r.gone {
 		return err
 	}
-	ctx, cancel := recording(ctx)
+	ctx, cancel := r.recording(ctx)
 	defer cancel()
 	h := NewHead(r.GoalName, r.Scope, "", 0)
 	if err := r.Journal.SetHead(ctx, h.ended(e, r.Now())); err != nil {

@@ -42,6 +42,8 @@ type Started struct {
 	Host      string `json:"host"`
 	PID       int    `json:"pid"`
 	Version   string `json:"version"`
+
+	Plan *GivenPlan `json:"plan,omitempty"` // that it is to carry out in place of planning
 }
 
 // Resumed tells that another process, or the same person later, goes on with
@@ -58,6 +60,8 @@ type Resumed struct {
 	UsedS     float64  `json:"used_s"`             // how long the run was driven before, in seconds
 	InDoubt   []string `json:"in_doubt,omitempty"` // ids of its actions that are taken over first
 	Adopted   []string `json:"adopted,omitempty"`  // named leases that it takes back
+
+	Plan *GivenPlan `json:"plan,omitempty"` // that it is to carry out from now on; else as before
 }
 
 // Fact is one observed value and where it came from.
@@ -90,12 +94,12 @@ type Values struct {
 const maxInline = 500
 
 func values(changed map[string]any) (Values, []journal.Blob) {
-	if len(changed) <= maxInline {
-		return Values{Changed: changed}, nil
-	}
 	raw, err := json.Marshal(changed) // Bools, numbers and strings: cannot fail.
 	if err != nil {
 		return Values{}, nil
+	}
+	if len(changed) <= maxInline && len(raw) <= journal.MaxBlob {
+		return Values{Changed: changed}, nil
 	}
 	b := journal.NewBlob(raw)
 	return Values{Body: &b.Ref}, []journal.Blob{b}
@@ -108,7 +112,8 @@ type Observation struct {
 	Round   int            `json:"round"` // rounds begun before it
 	Facts   int            `json:"facts"`
 	Unknown int            `json:"unknown"`
-	Objects map[string]int `json:"objects"` // by type
+	Objects map[string]int `json:"objects"`        // by type
+	Open    []string       `json:"open,omitempty"` // types of which there may be more objects
 	MS      float64        `json:"ms"`
 	Missing []Missing      `json:"missing,omitempty"`
 	Errors  []Fact         `json:"errors,omitempty"`
@@ -221,6 +226,9 @@ type Ended struct {
 	Undone   []Missing  `json:"undone,omitempty"`
 	Owed     []string   `json:"owed,omitempty"` // decisions that a person owes
 	InDoubt  []string   `json:"in_doubt,omitempty"`
+
+	EvidenceMore map[string]int `json:"evidence_more,omitempty"` // conditions that Evidence has no room for, by how they were verified
+	UndoneMore   int            `json:"undone_more,omitempty"`   // conditions that Undone has no room for
 
 	Released  []string   `json:"released,omitempty"` // named leases that ended with the run
 	Kept      []string   `json:"kept,omitempty"`     // named leases that wait with it

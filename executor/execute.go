@@ -83,8 +83,9 @@ func (r *run) skip(ctx context.Context, n int, g model.Ground) (bool, error) {
 	fp := g.Footprint(r.u)
 	octx, cancel := r.bounded(ctx)
 	r.merge(r.guarding(octx, r.Settings[g.Action], observable(append(fp.Read, fp.Write...))))
+	err := r.recallFor(octx, fp.Write...)
 	cancel()
-	if !r.holdsAlready(g) {
+	if err != nil || !r.holdsAlready(g) { // What cannot be read is met again under lease.
 		return false, nil
 	}
 	return true, r.skipped(ctx, Skipped{StepRef: StepRef{Round: r.round, Step: n, Action: r.u.StepText(g)}}, fp.Write)
@@ -131,6 +132,10 @@ func (r *run) endRound(ctx context.Context, f *failure, done int) (*Ended, error
 	}
 	ev := RoundEnd{
 		Round: r.round, Kind: f.kind, Action: f.action, Infra: f.infra, Key: f.key, Steps: done, Reason: f.reason, InDoubt: r.doubts(),
+	}
+	r.open, r.fenced = false, ""
+	if f.kind == fenceKind {
+		r.fenced = f.reason
 	}
 	if err := r.emit(ctx, RoundEnded, ev); err != nil {
 		return nil, err

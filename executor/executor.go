@@ -44,24 +44,27 @@ type Answer struct {
 
 // Config is all that a run is made of.
 type Config struct {
-	Universe  *model.Universe
-	Goal      *model.Goal
-	GoalArgs  []int32
-	GoalName  string // the goal as a ground atom
-	Scope     string
-	ModelHash string
-	Version   string
-	Policy    *policy.Policy
-	Proposers []planner.Proposer
-	Settings  map[*model.Action]Settings
-	Observer  Observer
-	Actuator  Actuator
-	Locker    *lease.Locker
-	Beliefs   Beliefs
-	Journal   *journal.Run // of Run; Resume opens it itself
-	Secrets   []string     // texts that are kept out of the journal
-	Leases    []string     // names of the leases that the model observes
-	By        string       // the person who goes on with the run
+	Universe   *model.Universe
+	Goal       *model.Goal
+	GoalArgs   []int32
+	GoalName   string // the goal as a ground atom
+	Scope      string
+	ModelHash  string
+	Version    string
+	Policy     *policy.Policy
+	Proposers  []planner.Proposer
+	Settings   map[*model.Action]Settings
+	Observer   Observer
+	Discoverer Discoverer // nil: every object is declared
+	Actuator   Actuator
+	Locker     *lease.Locker
+	Beliefs    Beliefs
+	Journal    *journal.Run // of Run; Resume opens it itself
+	Secrets    []string     // texts that are kept out of the journal
+	Leases     []string     // names of the leases that the model observes
+	By         string       // the person who goes on with the run
+	Space      Space        // of the store; nil: it is not looked after
+	PlanFile   *PlanFile    // the plan to carry out in place of planning, for the journal; nil: none was given
 
 	// Ask asks a person; it is called where the policy wants an approval. Its
 	// context ends with the run's deadline and when the run is to stop. Nil:
@@ -74,6 +77,12 @@ type Config struct {
 	Stop <-chan struct{}
 	// OnEvent is told of every event once it is in the journal; nil is fine.
 	OnEvent func(journal.Event)
+	// OnUnwritten is told of the last events of a run that has lost its store:
+	// they are not in the journal. Nil is fine.
+	OnUnwritten func(journal.Event)
+	// OnSilence is told, from another goroutine, that the store has not answered
+	// for a while, and how long it is waited for in all; nil is fine.
+	OnSilence func(most time.Duration)
 	// Now reads the wall clock; nil is time.Now.
 	Now func() time.Time
 }
@@ -82,20 +91,25 @@ type Config struct {
 type run struct {
 	Config
 	view
+	objects census
 	driver
 
 	progress  *policy.Tracker
 	tried     *planner.Tried
 	approved  map[string]approval // plans that a person said yes to, by their hash
 	approval  *approval           // of the plan under way, where it needed one
+	fenced    string              // that the round before ended with, where a higher fence did it
 	round     int
-	news      int // how many conditions the last look found changed
-	guards    int // guarded actions begun, refused ones too: the ids of actions
+	news      int  // how many conditions the last look found changed
+	holds     bool // it found that the goal does
+	fresh     bool // the next round starts from it, without another
+	guards    int  // guarded actions begun, refused ones too: the ids of actions
 	actions   int
 	lastActed time.Time // when the last action ended
 	started   time.Time // so long ago as the run was driven
 	paused    lease.PauseRecord
 	reopened  bool              // the round of that number is gone on with
+	open      bool              // a round is under way, or its end is not recorded
 	changed   bool              // the model is another than before the run was gone on with
 	inDoubt   map[string]string // actions of unknown outcome, by id
 	mute      bool              // the journal failed: nothing more can be recorded
@@ -116,8 +130,8 @@ func Run(ctx context.Context, c Config) (Ended, error) {
 	host, pid := identity()
 	err := r.emit(ctx, RunStarted, Started{
 		Goal: c.GoalName, Doc: c.Goal.Doc, Scope: c.Scope, Mode: string(c.Policy.Mode), MaxRounds: c.Policy.MaxRounds,
-		ModelHash: c.ModelHash, Host: host, PID: pid, Version: c.Version,
-	})
+		ModelHash: c.ModelHash, Host: host, PID: pid, Version: c.Version, Plan: c.PlanFile.given(),
+	}, c.PlanFile.blobs()...)
 	if err != nil {
 		return r.end(failed(err)), err
 	}
@@ -131,7 +145,13 @@ func (r *run) drive(ctx context.Context) (Ended, error) {
 		end = failed(err)
 	}
 	end = r.end(end)
-	if r.mute {
+	switch {
+	case r.gone: // What is the run's is another's to part with, and to tell.
+		return end, err
+	case r.mute:
+		if e, err := r.Journal.Ride(RunEnded, end); err == nil {
+			r.unwritten(e)
+		}
 		return end, err
 	}
 	r.partNames(ctx, &end)
@@ -146,9 +166,10 @@ func newRun(c Config) *run {
 		c.Now = time.Now
 	}
 	r := &run{
-		Config: c, view: newView(c.Universe), approved: map[string]approval{}, inDoubt: map[string]string{}, started: c.Now(),
+		Config: c, view: newView(c.Universe), objects: newCensus(c.Universe), approved: map[string]approval{}, inDoubt: map[string]string{}, started: c.Now(),
 		tried: planner.NewTried(),
 	}
+	r.Observer = present{c.Observer, r}
 	r.quit = func() {}
 	r.progress = policy.NewTracker(r.started)
 	r.progress.Planners(len(c.Proposers))
@@ -159,26 +180,45 @@ func failed(err error) Ended {
 	return Ended{Status: FailedStatus, Reason: "error", Message: err.Error()}
 }
 
-// loop runs rounds until the run ends.
+// loop runs rounds until the run ends. Where this process lost the right to
+// drive it, and nobody else has it, it takes over from itself.
 func (r *run) loop(ctx context.Context) (Ended, error) {
 	for {
-		if err := r.settleDoubts(ctx); err != nil {
-			return Ended{}, err
+		end, err := r.turn(ctx)
+		if err == nil && end != nil && end.Reason == LeaseLost {
+			end, err = r.regain(ctx)
 		}
-		held, end, err := r.look(ctx)
 		if end != nil || err != nil {
 			return deref(end), err
 		}
-		if held {
-			return Ended{Status: Succeeded}, nil
-		}
-		if end, err = r.beginRound(ctx); end != nil || err != nil {
-			return deref(end), err
-		}
-		if end, err = r.oneRound(ctx); end != nil || err != nil {
-			return deref(end), err
+	}
+}
+
+// turn is one turn of the loop: it looks, and holds a round where the goal does not hold.
+func (r *run) turn(ctx context.Context) (*Ended, error) {
+	r.fresh = r.fresh && len(r.inDoubt) == 0
+	if err := r.settleDoubts(ctx); err != nil {
+		return nil, err
+	}
+	if !r.fresh {
+		if end, err := r.look(ctx); end != nil || err != nil {
+			return end, err
 		}
 	}
+	r.fresh = false
+	if r.holds {
+		return &Ended{Status: Succeeded}, nil
+	}
+	end, err := r.beginRound(ctx)
+	if end != nil || err != nil {
+		return end, err
+	}
+	r.open = true
+	end, err = r.oneRound(ctx)
+	if end == nil {
+		r.open = false
+	}
+	return end, err
 }
 
 // beginRound closes the round before and begins another, if the policy allows

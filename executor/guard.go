@@ -25,11 +25,13 @@ type guard struct {
 	want   []lease.Resource
 	set    Settings
 
-	began    time.Time
-	since    time.Time // the leases are held
-	held     *lease.Held
-	expected []model.Write
-	skipped  bool // nothing was left to do
+	began     time.Time
+	since     time.Time // the leases are held
+	held      *lease.Held
+	expected  []model.Write
+	skipped   bool           // nothing was left to do
+	settled   []lease.Intent // that were in doubt when the step began, and are resolved
+	elsewhere bool           // somebody else is at one of them
 }
 
 // failure ends a round: a step was refused, failed or diverged. Its key tells
@@ -82,7 +84,7 @@ func (r *run) needed(rest []model.Step) []model.Ref {
 func observable(refs []model.Ref) []model.Ref {
 	var out []model.Ref
 	for _, r := range refs {
-		if r.Fluent.Initial == nil {
+		if !isBelief(r.Fluent) {
 			out = append(out, r)
 		}
 	}
@@ -93,6 +95,9 @@ func observable(refs []model.Ref) []model.Ref {
 // effects were seen, or skipped, because they were seen to hold already.
 func (g *guard) do(ctx context.Context) (*failure, error) {
 	if f, err := g.acquire(ctx); f != nil || err != nil {
+		if g.held != nil {
+			g.letGo(ctx)
+		}
 		return f, err
 	}
 	f, err := g.underLease(ctx)
@@ -110,7 +115,12 @@ func (g *guard) underLease(ctx context.Context) (*failure, error) {
 	}
 	lease.Point("raised")
 	g.merge(g.guarding(lctx, g.set, observable(g.reads)))
+	known := g.recallFor(lctx, g.reads...)
 	if f := g.tooLate(ctx, lctx); f != nil {
+		return g.refuse(ctx, f, nil, 0)
+	}
+	if known != nil {
+		f := &failure{kind: "infrastructure", infra: true, reason: "nothing was done: " + known.Error()}
 		return g.refuse(ctx, f, nil, 0)
 	}
 	if g.holdsAlready(g.ground) { // Meanwhile: by others, or by an action that was in doubt.
@@ -131,6 +141,9 @@ func (g *guard) underLease(ctx context.Context) (*failure, error) {
 	return g.actAndFinish(lctx)
 }
 
+// fenceKind is the kind of a failure because an actuator has seen a higher fence.
+const fenceKind = "fence"
+
 // raise raises the fence at the actuators before anything is observed.
 func (g *guard) raise(ctx context.Context) *failure {
 	err := g.raiseAt(ctx, g.ground, g.fence(g.held, g.ref.ActionID, g.want))
@@ -140,7 +153,7 @@ func (g *guard) raise(ctx context.Context) *failure {
 		return nil
 	case errors.As(err, &higher):
 		return &failure{
-			kind: "fence", reason: err.Error() + "; if etcd was restored from a backup, its revisions went back: " +
+			kind: fenceKind, reason: err.Error() + "; if etcd was restored from a backup, its revisions went back: " +
 				"restore it again with --bump-revision",
 		}
 	}
@@ -176,7 +189,7 @@ func (g *guard) tooLate(ctx, lctx context.Context) *failure {
 	if lctx.Err() != nil {
 		return &failure{kind: "lease", infra: true, reason: "nothing was done: " + context.Cause(lctx).Error()}
 	}
-	return nil
+	return g.cramped()
 }
 
 // check validates the rest of the plan from what was just observed.

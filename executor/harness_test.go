@@ -221,7 +221,10 @@ func (r *rig) wire(l *load.Loaded, s setup) {
 	r.Helper()
 	c := world.Config{
 		Folder: l.Folder, Eval: l.Eval, Observe: map[*model.Fluent]world.Block{}, Run: map[*model.Action]world.Block{},
-		Timeout: map[*model.Action]time.Duration{},
+		Timeout: map[*model.Action]time.Duration{}, Discover: map[*model.Type]world.Block{},
+	}
+	for t, b := range l.Discover {
+		c.Discover[t] = world.Block{Kind: b.Kind, Body: b.Body, Range: b.Range}
 	}
 	settings := map[*model.Action]Settings{}
 	for f, at := range l.Fluents {
@@ -249,6 +252,9 @@ func (r *rig) wire(l *load.Loaded, s setup) {
 		Universe: model.NewUniverse(l.Model), Goal: l.Model.Goals[0], GoalName: l.Model.Goals[0].Name, Scope: "yard", ModelHash: l.Hash,
 		Policy: p, Proposers: []planner.Proposer{planner.NewSearch("search", search.Options{Optimal: true})}, Settings: settings,
 		Observer: w, Actuator: w, Locker: locker, Beliefs: Beliefs{Client: r.cli, Keys: r.keys},
+	}
+	if w.Discovers() {
+		r.config.Discoverer = w
 	}
 }
 

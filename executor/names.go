@@ -12,7 +12,7 @@ import (
 // it. Where it waits for an approval that expires they are kept until then,
 // for the run alone, which takes them back when it is gone on with.
 func (r *run) partNames(ctx context.Context, e *Ended) {
-	ctx, cancel := recording(ctx)
+	ctx, cancel := r.recording(ctx)
 	defer cancel()
 	id := r.Journal.ID()
 	if lasts := r.Policy.ApprovalExpires; e.Status == WaitingStatus && e.Reason == approvalWanted && lasts.Set {

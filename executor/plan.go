@@ -123,10 +123,11 @@ func (r *run) unreachable(ctx context.Context, res planner.Result) (*Ended, erro
 		}
 		return r.endRound(ctx, f, 0)
 	}
-	if _, end, err := r.look(ctx); end != nil || err != nil {
+	if end, err := r.look(ctx); end != nil || err != nil {
 		return end, err
 	}
 	if r.news > 0 {
+		r.fresh = true
 		f.reason += "; but the world has changed meanwhile"
 		return r.endRound(ctx, f, 0)
 	}
@@ -152,10 +153,12 @@ func (r *run) letWork(ctx, wctx context.Context, everything []lease.Resource) (*
 		if err != nil { // The next round finds out more.
 			return nil, nil
 		}
-		if _, end, err := r.look(ctx); end != nil || err != nil || r.news > 0 {
+		holders, err := r.Locker.Holders(wctx, everything)
+		over := err == nil && len(r.others(holders)) == 0
+		if end, err := r.look(ctx); end != nil || err != nil {
 			return end, err
 		}
-		if holders, err := r.Locker.Holders(wctx, everything); err == nil && len(r.others(holders)) == 0 {
+		if r.fresh = over || r.news > 0; r.fresh {
 			return nil, nil
 		}
 	}

@@ -7,11 +7,8 @@ import (
 	"fmt"
 	"strings"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-
 	"github.com/fettleops/fettle/journal"
 	"github.com/fettleops/fettle/lease"
-	"github.com/fettleops/fettle/model"
 	"github.com/fettleops/fettle/world"
 )
 
@@ -19,8 +16,9 @@ import (
 // event, and the locks and marks that go, in one transaction. Where the lease
 // was lost meanwhile, the outcome becomes unknown, in the event too.
 func (g *guard) record(ctx context.Context, ev *Finished, bodies []journal.Blob) error {
-	ctx, cancel := recording(ctx)
+	ctx, cancel := g.recording(ctx)
 	defer cancel()
+	was := g.held.Err()
 	seen, err := json.Marshal(ev.Seen)
 	if err != nil {
 		return fmt.Errorf("encode what was seen: %w", err)
@@ -32,9 +30,12 @@ func (g *guard) record(ctx context.Context, ev *Finished, bodies []journal.Blob)
 	if err != nil {
 		return g.unrecorded(err)
 	}
-	_, _ = g.drives(ctx) // Where the store does not answer, what follows says so.
+	g.driveStill(ctx)
 	outcome := lease.Outcome{Result: result(*ev), Seen: seen, Note: ev.Message}
 	if err = g.held.Finish(ctx, outcome, append(ops, g.ride(entry)...)); err != nil {
+		if changed := (*lease.ChangedError)(nil); was != nil && !errors.As(err, &changed) {
+			err = was // What came after that says less.
+		}
 		return g.lost(ctx, ev, outcome, err)
 	}
 	if outcome.Result == lease.UnknownResult {
@@ -50,7 +51,7 @@ func (g *guard) record(ctx context.Context, ev *Finished, bodies []journal.Blob)
 // another; where another did so already, what it found out stands.
 func (g *guard) lost(ctx context.Context, ev *Finished, outcome lease.Outcome, cause error) error {
 	ev.Outcome, ev.Lost, outcome.Result = unknown, true, lease.UnknownResult
-	ev.Message = strings.TrimPrefix(ev.Message+"; ", "; ") + cause.Error()
+	ev.Message = strings.TrimPrefix(ev.Message+"; ", "; ") + g.why(cause)
 	ev.Values, ev.Output = Values{}, nil // The next observation tells them.
 	var changed *lease.ChangedError
 	if !errors.As(cause, &changed) {
@@ -67,7 +68,8 @@ func (g *guard) lost(ctx context.Context, ev *Finished, outcome lease.Outcome, c
 		if !errors.As(err, &changed) {
 			g.mute = true
 			g.held.Abandon()
-			return fmt.Errorf("the outcome of %s could not be recorded, it stays in doubt: %w", g.ref.Action, errors.Join(cause, err))
+			g.unwritten(entry)
+			return fmt.Errorf("the outcome of %s could not be recorded, it stays in doubt: %s", g.ref.Action, g.why(cause))
 		}
 	}
 	if changed.Intent.State == lease.StateDone {
@@ -78,26 +80,24 @@ func (g *guard) lost(ctx context.Context, ev *Finished, outcome lease.Outcome, c
 	return g.emit(ctx, StepFinished, ev)
 }
 
-// believe updates the beliefs that the action writes: known after an applied
-// action, untouched where nothing was done, unknown otherwise.
-func (g *guard) believe(ev Finished) []clientv3.Op {
-	if ev.Status == string(world.Rejected) {
-		return nil
+// why says for people how a lease was lost while acting.
+func (g *guard) why(cause error) string {
+	var changed *lease.ChangedError
+	switch {
+	case errors.Is(cause, lease.ErrDeadline):
+		return fmt.Sprintf("stopped at its own deadline, %s after the last renewal that etcd acknowledged", seconds(g.safe()))
+	case !errors.As(cause, &changed):
+		return cause.Error()
 	}
-	var ops []clientv3.Op
-	for _, w := range g.expected {
-		if w.Fluent.Initial == nil {
-			continue
-		}
-		v := w.New
-		if ev.Outcome != applied {
-			v = model.Value{}
-		}
-		a := g.atom(w)
-		g.learn(a, v)
-		ops = append(ops, g.Beliefs.Put(g.u.Text(a), g.u.Plain(w.Fluent, v)))
+	in := changed.Intent
+	by, found := "somebody else", ""
+	if out := in.Outcome; out != nil {
+		by = out.By.String()
+		found = ": " + strings.ReplaceAll(string(out.Result), "_", " ")
+	} else if in.Taken != nil {
+		by = in.Taken.Owner.String()
 	}
-	return ops
+	return "its lease ran out, and it was taken over by " + by + found
 }
 
 // result is the outcome as the lease's record knows it. Where the actuator has

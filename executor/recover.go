@@ -14,15 +14,18 @@ import (
 )
 
 // recoverFrom resolves actions in doubt that stand in the way of this step. A
-// nil failure means that it is worth trying again.
+// nil failure means that they are resolved, or that somebody else is at it.
 func (g *guard) recoverFrom(ctx context.Context, intents []lease.Intent) (*failure, error) {
 	bctx, cancel := g.bounded(ctx)
 	defer cancel()
+	g.elsewhere = false
 	for _, in := range intents {
 		done, err := g.resolve(ctx, bctx, g.owner(), in)
 		if err == nil && !done {
-			err = g.breathe(bctx, g.want) // Somebody else is at it.
+			g.elsewhere = true
+			err = g.breathe(bctx, g.want)
 		}
+		g.settled = append(g.settled, in)
 		if err == nil {
 			continue
 		}
@@ -167,9 +170,9 @@ func (r *run) resolveHeld(ctx context.Context, held *lease.Held, since time.Time
 	if err != nil {
 		return r.unrecorded(err)
 	}
-	rctx, end := recording(ctx)
+	rctx, end := r.recording(ctx)
 	defer end()
-	if err := held.Resolve(rctx, lease.Outcome{Result: out, Seen: raw}, append(r.Beliefs.after(r.u, out, expect), r.ride(entry)...)); err != nil {
+	if err := held.Resolve(rctx, lease.Outcome{Result: out, Seen: raw}, append(r.Beliefs.after(r.u, in, out, expect), r.ride(entry)...)); err != nil {
 		return err
 	}
 	r.journalled()
@@ -184,7 +187,7 @@ func (r *run) verdict(expect *expectation) (lease.Result, []Fact) {
 	var seen []Fact
 	out := lease.Applied
 	for _, a := range expect.atoms {
-		if a.Fluent.Initial != nil {
+		if isBelief(a.Fluent) {
 			continue
 		}
 		seen = append(seen, r.fact(a, r.Now()))

@@ -32,6 +32,7 @@ func (r *run) restore(ctx context.Context, j *journal.Journal) error {
 	if err != nil {
 		return err
 	}
+	r.hands = hands(events)
 	r.started = r.Now().Add(-driven(events))
 	r.progress = policy.NewTracker(r.started)
 	r.progress.Planners(len(r.Proposers))
@@ -147,6 +148,8 @@ func (p *past) stepEvent(e journal.Event) error {
 			}
 			return p.values(v.Values)
 		})
+	case Discovered:
+		return foldErr(e, p.discovered)
 	case DoubtResolved:
 		return foldErr(e, func(v Resolved) error { return p.values(v.Values) })
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fettleops/fettle/journal"
+	"github.com/fettleops/fettle/lease"
 )
 
 // Resume goes on with a run that waits, or whose process ended without a word.
@@ -59,29 +60,37 @@ func resumable(ctx context.Context, c Config, j *journal.Journal, id string) (He
 	return h, nil
 }
 
-// reopen records that the run is gone on with, and takes back what is the run's.
-func (r *run) reopen(ctx context.Context, head Head) error {
+// takeBack takes back what is the run's: its actions in doubt, and the leases
+// that it holds by name.
+func (r *run) takeBack(ctx context.Context) ([]*lease.Named, error) {
 	intents, err := r.Locker.Intents(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, in := range intents {
 		if in.Owner.Run == r.Journal.ID() {
 			r.inDoubt[in.ID] = in.Owner.Action
 		}
 	}
-	names, err := r.Locker.Adopt(ctx, r.Journal.ID())
+	return r.Locker.Adopt(ctx, r.Journal.ID())
+}
+
+// reopen records that the run is gone on with, and takes back what is the run's.
+func (r *run) reopen(ctx context.Context, head Head) error {
+	names, err := r.takeBack(ctx)
 	if err != nil {
 		return err
 	}
 	ev := Resumed{
 		By: r.By, ModelHash: r.ModelHash, Version: r.Version, Was: head.Status, Changed: r.changed,
 		UsedS: r.Now().Sub(r.started).Seconds(), InDoubt: r.doubts(), Adopted: namesOf(names),
+		Plan: r.PlanFile.given(),
 	}
 	ev.Host, ev.PID = identity()
-	if err := r.emit(ctx, RunResumed, ev); err != nil {
+	if err := r.emit(ctx, RunResumed, ev, r.PlanFile.blobs()...); err != nil {
 		return err
 	}
+	r.hands++
 	h := NewHead(r.GoalName, r.Scope, ev.Host, ev.PID)
 	h.Rounds, h.Actions = r.round, r.actions
 	return r.Journal.SetHead(ctx, h)

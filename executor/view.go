@@ -18,6 +18,7 @@ type view struct {
 	last    map[string]world.Reading // by text of the atom
 	told    map[string]model.Value   // what the journal knows, by text of the atom
 	pending map[string]any           // what it does not know yet
+	beliefs map[string]Belief        // that were stored when they were last read, by text of the atom
 }
 
 func newView(u *model.Universe) view {
@@ -57,8 +58,8 @@ func (v *view) fact(a model.Atom, now time.Time) Fact {
 	f := Fact{Fluent: text, Value: v.u.Plain(a.Fluent, v.state.Get(a))}
 	rd, ok := v.last[text]
 	if !ok {
-		if a.Fluent.Initial != nil {
-			f.Source = "belief"
+		if isBelief(a.Fluent) {
+			f.Source, f.Note = "belief", v.beliefs[text].origin()
 		}
 		return f
 	}
@@ -75,7 +76,7 @@ func (v *view) missing(failures []model.Failure, now time.Time) []Missing {
 	var out []Missing
 	for _, f := range failures {
 		m := Missing{Condition: f.Text, Unknown: f.Truth == model.Unknown}
-		for _, l := range f.Leaves {
+		for _, l := range f.Leaves[:min(len(f.Leaves), maxCited)] {
 			m.Because = append(m.Because, v.fact(l.Atom, now))
 		}
 		out = append(out, m)
@@ -83,31 +84,38 @@ func (v *view) missing(failures []model.Failure, now time.Time) []Missing {
 	return out
 }
 
-// look observes everything at the start of a round and tells whether the goal
-// definitely holds.
-func (r *run) look(ctx context.Context) (holds bool, end *Ended, err error) {
+// look observes everything at the start of a round and finds out whether the
+// goal definitely holds.
+func (r *run) look(ctx context.Context) (*Ended, error) {
 	if end := r.halted(ctx); end != nil {
-		return false, end, nil
+		return end, nil
 	}
 	began := r.Now()
 	octx, cancel := r.bounded(ctx)
 	defer cancel()
+	if err := r.discover(ctx, octx); err != nil {
+		return nil, err
+	}
 	if err := r.recall(octx); err != nil {
-		return false, r.cut(ctx, "the beliefs were read"), err
+		return r.cut(ctx, "the beliefs were read"), err
 	}
 	readings := r.looking(octx, r.sources(), began)
 	if end := r.halted(ctx); end != nil { // What was cut tells nothing.
-		return false, end, nil
+		return end, nil
 	}
 	r.merge(readings)
 	failures := r.Goal.Cond.Explain(r.state, r.GoalArgs)
 	o, blobs := r.observation(readings, failures, began)
 	r.news = len(r.progress.Observed(r.truths()))
+	if r.objects.moved {
+		r.news++
+	}
 	if err := r.emit(ctx, Observed, o, blobs...); err != nil {
-		return false, nil, err
+		return nil, err
 	}
 	r.journalled()
-	return len(failures) == 0, nil, nil
+	r.holds = len(failures) == 0
+	return nil, nil
 }
 
 // observation describes what was observed, for the journal.
@@ -121,6 +129,9 @@ func (r *run) observation(readings []world.Reading, failures []model.Failure, be
 		if !t.Enum {
 			o.Objects[t.Name] = len(r.u.Objects(t))
 		}
+		if r.u.Open(t) {
+			o.Open = append(o.Open, t.Name)
+		}
 	}
 	for _, rd := range readings {
 		if !rd.Value.Known() {
@@ -129,6 +140,7 @@ func (r *run) observation(readings []world.Reading, failures []model.Failure, be
 			}
 		}
 	}
+	o.fit()
 	return o, blobs
 }
 
@@ -140,7 +152,7 @@ const maxListed = 200
 func (r *run) sources() []model.Ref {
 	var refs []model.Ref
 	for _, f := range r.u.Fluents {
-		if f.Derived == nil && f.Initial == nil {
+		if f.Derived == nil && !isBelief(f) {
 			refs = append(refs, model.Ref{Fluent: f})
 		}
 	}
@@ -188,7 +200,7 @@ func (r *run) evidence() []Evidence {
 			e.Verified = "derived"
 		}
 		for _, a := range r.atoms(refs) {
-			if a.Fluent.Initial != nil {
+			if isBelief(a.Fluent) {
 				e.Verified = "assumed"
 			}
 			if len(e.Facts) < maxCited {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -34,6 +35,7 @@ type yard struct {
 	log    []deed
 	dead   bool // it no longer tells its state
 	broken bool // it no longer keeps fences
+	dark   bool // it no longer tells which services there are
 	worst  int  // how many services were down at a time, at most
 
 	// on is asked about each act that passed the fence, outside of the lock. It
@@ -53,6 +55,8 @@ func (y *yard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch parts[0] {
 	case "state":
 		y.tell(w)
+	case "services":
+		y.list(w)
 	case "fence":
 		y.raise(w, r)
 	default:
@@ -79,10 +83,21 @@ func (y *yard) tell(w http.ResponseWriter) {
 		OK   bool   `json:"ok"`
 	}
 	var all []service
-	for _, name := range []string{"api", "db"} {
+	for _, name := range slices.Sorted(maps.Keys(y.up)) {
 		all = append(all, service{name, y.up[name], y.ok[name]})
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{"services": all})
+}
+
+// list tells which services there are, and no more.
+func (y *yard) list(w http.ResponseWriter) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if y.dark {
+		http.Error(w, "no idea", http.StatusServiceUnavailable)
+		return
+	}
+	_ = json.NewEncoder(w).Encode(slices.Sorted(maps.Keys(y.up)))
 }
 
 func (y *yard) raise(w http.ResponseWriter, r *http.Request) {

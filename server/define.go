@@ -53,7 +53,7 @@ func newPlanningMetrics(f factory) planningMetrics {
 }
 
 func newLeaseMetrics(f factory) leaseMetrics {
-	m := leaseMetrics{
+	return leaseMetrics{
 		wait:     f.histograms("lease_wait_duration_seconds", "Time from first asking for a step's leases until the request that was granted, or until they were given up.", wide, "result"),
 		waits:    f.counter("lease_waits_total", "Times that a run began to wait: for others' leases, or for an unfenced action in doubt to be past its time-out."),
 		hold:     f.histogram("lease_hold_duration_seconds", "Time for which a step's leases were held.", long),
@@ -61,10 +61,6 @@ func newLeaseMetrics(f factory) leaseMetrics {
 		inDoubt:  f.gauge("intents_in_doubt", "Actions of unknown outcome that the runs know of and have not resolved."),
 		resolved: f.counters("intents_resolved_total", "Actions in doubt, of any run, that were taken over and observed, by what was found.", "action", "outcome"),
 	}
-	for _, result := range []string{granted, givenUp} {
-		m.wait.WithLabelValues(result) // From zero on.
-	}
-	return m
 }
 
 func newActionMetrics(f factory) actionMetrics {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"syscall"
@@ -13,7 +14,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Endpoint serves the metrics of a registry at /metrics, as text or OpenMetrics.
+// Endpoint serves the metrics of a registry at /metrics, as text or OpenMetrics,
+// and at / a page that points there.
 type Endpoint struct {
 	listener net.Listener
 	server   *http.Server
@@ -35,6 +37,10 @@ func ServeMetrics(addr string, from prometheus.Gatherer) (*Endpoint, error) {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(from, promhttp.HandlerOpts{EnableOpenMetrics: true, MaxRequestsInFlight: maxScrapes}))
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, home) // Whoever hangs up reads nothing.
+	})
 	e := &Endpoint{
 		listener: l, done: make(chan error, 1),
 		server: &http.Server{Handler: mux, ReadHeaderTimeout: slowest, WriteTimeout: slowest, IdleTimeout: time.Minute},
@@ -42,6 +48,9 @@ func ServeMetrics(addr string, from prometheus.Gatherer) (*Endpoint, error) {
 	go func() { e.done <- e.server.Serve(l) }()
 	return e, nil
 }
+
+// home is what a person finds who opens the address without a path.
+const home = `<!doctype html><title>fettle</title><p>The metrics of this run of fettle are at <a href="/metrics">/metrics</a>.</p>` + "\n"
 
 const (
 	maxScrapes = 8                // at a time; more are told to come back

@@ -59,8 +59,12 @@ func TestMetricsAreServedAsTextAndAsOpenMetrics(t *testing.T) {
 	if status, _, _ := ask(t, http.MethodPost, e.URL(), ""); status != http.StatusMethodNotAllowed {
 		t.Errorf("POST: %d", status)
 	}
-	if status, _, _ := ask(t, http.MethodGet, strings.TrimSuffix(e.URL(), "metrics"), ""); status != http.StatusNotFound {
+	if status, _, _ := ask(t, http.MethodGet, strings.TrimSuffix(e.URL(), "metrics")+"else", ""); status != http.StatusNotFound {
 		t.Errorf("elsewhere: %d", status)
+	}
+	status, kind, body := ask(t, http.MethodGet, strings.TrimSuffix(e.URL(), "metrics"), "")
+	if status != http.StatusOK || kind != "text/html; charset=utf-8" || !strings.Contains(body, `<a href="/metrics">`) || strings.Count(body, "\n") != 1 {
+		t.Errorf("at the root: %d %s %q", status, kind, body)
 	}
 	if err := e.Close(); err != nil {
 		t.Error(err)

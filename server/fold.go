@@ -58,6 +58,7 @@ func (m *Metrics) observed(e journal.Event, o executor.Observation) {
 func (m *Metrics) roundStarted(journal.Event, executor.Round) { m.planning.rounds.Inc() }
 
 func (m *Metrics) attempt(_ journal.Event, a executor.Attempt) {
+	m.beginPlanner(a.Planner)
 	m.planning.attempts.WithLabelValues(a.Planner, a.Verdict).Inc()
 	if a.Verdict == string(planner.Fail) {
 		m.planning.critiques.WithLabelValues(a.Planner, a.Kind).Inc()
@@ -65,15 +66,12 @@ func (m *Metrics) attempt(_ journal.Event, a executor.Attempt) {
 	m.planning.took.WithLabelValues(a.Planner).Observe(inSeconds(a.MS))
 }
 
-// plan counts the plan, and begins the counts of its actions at zero: an
-// increase from nothing is not seen by Prometheus.
+// plan counts the plan, and begins the counts of its actions.
 func (m *Metrics) plan(_ journal.Event, p executor.Plan) {
 	m.planning.plans.WithLabelValues(p.Planner).Inc()
 	m.planning.steps.Observe(float64(len(p.Steps)))
 	for _, s := range p.Steps {
-		for _, outcome := range []string{"applied", "not_applied", diverged, "unknown"} {
-			m.actions.finished.WithLabelValues(schema(s.Action), outcome)
-		}
+		m.beginStep(s)
 	}
 }
 
@@ -102,7 +100,10 @@ func (m *Metrics) runEnded(e journal.Event, end executor.Ended) {
 	for _, ev := range end.Evidence {
 		m.runs.evidence.WithLabelValues(ev.Verified).Inc()
 	}
-	m.runs.unmet.Set(float64(len(end.Undone)))
+	for verified, n := range end.EvidenceMore {
+		m.runs.evidence.WithLabelValues(verified).Add(float64(n))
+	}
+	m.runs.unmet.Set(float64(len(end.Undone) + end.UndoneMore))
 	delete(m.active, e.Run)
 	m.runs.active.Set(float64(len(m.active)))
 	if labels, ok := m.infos[e.Run]; ok {

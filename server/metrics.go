@@ -96,8 +96,12 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		active: map[string]bool{}, infos: map[string]prometheus.Labels{}, flying: map[string]string{}, doubts: map[string]map[string]struct{}{},
 	}
 	m.folds = m.table()
+	m.begin()
 	return m
 }
+
+// otherKind counts the events of kinds that are unknown here.
+const otherKind = "other"
 
 // Event takes one event in. One of an unknown kind is counted as "other" and
 // passed over; one that cannot be read is counted as unreadable.
@@ -106,7 +110,7 @@ func (m *Metrics) Event(e journal.Event) {
 	defer m.mu.Unlock()
 	fold, ok := m.folds[e.Kind]
 	if !ok {
-		m.events.WithLabelValues("other").Inc()
+		m.events.WithLabelValues(otherKind).Inc()
 		return
 	}
 	m.events.WithLabelValues(e.Kind).Inc()

@@ -6,25 +6,34 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/spf13/cobra"
+
+	"github.com/fettleops/fettle/model/load"
 )
 
 func newCheckCommand(a *app) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
-		Use:   "check [MODEL]",
+		Use:   "check [MODEL | DOMAIN.pddl PROBLEM.pddl]",
 		Short: "Load and type-check a model; print every diagnostic",
 		Long: `Loads the model and checks it whole: names, types and arity in every condition,
 effects, states, the bodies of observe and run blocks, the policy. Every mistake
-is printed, in one run. Nothing is observed and nothing is done.
+is printed, in one run, and in a model without any what is most likely not meant:
+what is never used, can never apply or does not undo. Nothing is observed and
+nothing is done.
 
 Exit codes: 0 the model is fine (there may be warnings), 2 it has errors,
 1 its files could not be read.`,
 		Example: `  fettle check examples/fleet
   fettle check -o json . | jq '.diagnostics[].summary'`,
-		Args: cobra.MaximumNArgs(1),
+		Args: cobra.MaximumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := oneOf("-o", format, "text", "json"); err != nil {
 				return err
+			}
+			if task, err := pddlFiles(args); err != nil {
+				return err
+			} else if task {
+				return a.checkTask(args, format)
 			}
 			return a.check(modelPath(args), format)
 		},
@@ -40,7 +49,7 @@ func (a *app) check(path, format string) error {
 	}
 	defer l.world.Close()
 	if !diags.HasErrors() {
-		diags = append(diags, l.restrictions()...)
+		diags = load.Sort(append(append(diags, l.Doubts()...), l.restrictions()...))
 	}
 	code := exitDone
 	if diags.HasErrors() {
@@ -57,7 +66,7 @@ func (a *app) check(path, format string) error {
 		fmt.Fprintln(a.out)
 	}
 	if code == exitDone {
-		fmt.Fprintln(a.out, "fine: "+l.contents())
+		fmt.Fprintln(a.out, "fine: "+l.contents()+warnings(diags))
 	} else {
 		fmt.Fprintln(a.out, findings(diags))
 	}
@@ -111,6 +120,14 @@ func (l *loaded) contents() string {
 		return strings.Join(parts, ", ") + "; no policy, so it cannot be run"
 	}
 	return strings.Join(parts, ", ") + ", a policy"
+}
+
+// warnings counts them, where there are any.
+func warnings(diags hcl.Diagnostics) string {
+	if len(diags) == 0 {
+		return ""
+	}
+	return "; " + counted(len(diags), "warning")
 }
 
 func counted(n int, noun string) string {

@@ -5,8 +5,8 @@ import "github.com/spf13/cobra"
 // commands lists every command. Each is in a file of its own.
 func commands(a *app) []*cobra.Command {
 	return []*cobra.Command{
-		newInitCommand(a), newCheckCommand(a), newFmtCommand(a), newValidateCommand(a), newPlanCommand(a),
-		newObserveCommand(a), newRunCommand(a), newRunsCommand(a), newShowCommand(a),
+		newInitCommand(a), newCheckCommand(a), newFmtCommand(a), newImportCommand(a), newGraphCommand(a), newValidateCommand(a), newPlanCommand(a),
+		newTestCommand(a), newObserveCommand(a), newRunCommand(a), newRunsCommand(a), newShowCommand(a),
 		newResumeCommand(a), newCancelCommand(a), newPauseCommand(a), newUnpauseCommand(a),
 		newLeasesCommand(a), newLeaseCommand(a), newIntentsCommand(a), newVersionCommand(a),
 	}

@@ -5,17 +5,22 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hcled"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/fettleops/fettle/model/load"
 )
 
 // maxSourceLine is the number of characters of a source line that are shown.
 const maxSourceLine = 160
+
+// maxPrinted is the number of diagnostics above which the rest is only counted:
+// nobody reads them, and most follow from few causes.
+const maxPrinted = 1000
 
 // printDiagnostics writes diagnostics to stderr.
 func (a *app) printDiagnostics(l *load.Loaded, diags hcl.Diagnostics) {
@@ -26,9 +31,14 @@ func (a *app) printDiagnostics(l *load.Loaded, diags hcl.Diagnostics) {
 func writeDiagnostics(w io.Writer, p paint, l *load.Loaded, diags hcl.Diagnostics) {
 	b := bufio.NewWriter(w)
 	defer b.Flush()
+	diags = redacted(l, diags)
 	for i, d := range diags {
 		if i > 0 {
 			fmt.Fprintln(b)
+		}
+		if i == maxPrinted {
+			fmt.Fprintf(b, "… and %d more; mend these first.\n", len(diags)-i)
+			return
 		}
 		label := p.with("1;31", "Error:")
 		if d.Severity == hcl.DiagWarning {
@@ -58,8 +68,28 @@ func writePlace(w io.Writer, p paint, l *load.Loaded, rng hcl.Range) {
 	line, from, to := src.shown()
 	number := fmt.Sprintf("%4d: ", rng.Start.Line)
 	fmt.Fprintf(w, "%s%s\n", p.faint(number), plain(line))
-	before, under := utf8.RuneCountInString(line[:from]), max(1, utf8.RuneCountInString(line[from:to]))
+	before, under := shownWidth(line[:from]), max(1, shownWidth(line[from:to]))
 	fmt.Fprintf(w, "%s%s\n", strings.Repeat(" ", len(number)+before), p.bad(strings.Repeat("^", under)))
+}
+
+// redacted returns the diagnostics without the values of sensitive variables,
+// which a message may cite.
+func redacted(l *load.Loaded, diags hcl.Diagnostics) hcl.Diagnostics {
+	if l == nil || len(l.Secrets) == 0 {
+		return diags
+	}
+	var pairs []string
+	for _, s := range l.Secrets {
+		pairs = append(pairs, s, "[redacted]")
+	}
+	r := strings.NewReplacer(pairs...)
+	out := make(hcl.Diagnostics, len(diags))
+	for i, d := range diags {
+		c := *d
+		c.Summary, c.Detail = r.Replace(d.Summary), r.Replace(d.Detail)
+		out[i] = &c
+	}
+	return out
 }
 
 // source is what a file says at a place.
@@ -84,13 +114,35 @@ func sourceOf(l *load.Loaded, rng hcl.Range) (source, bool) {
 	if i := bytes.IndexByte(f.Bytes[start:], '\n'); i >= 0 {
 		last = start + i
 	}
+	if bytes.HasPrefix(f.Bytes[first:last], byteOrderMark) && first == 0 {
+		first = min(len(byteOrderMark), start) // It has no width.
+	}
 	s := source{line: strings.TrimSuffix(string(f.Bytes[first:last]), "\r")}
 	s.from = min(start-first, len(s.line))
 	s.to = max(s.from, min(end-first, len(s.line)))
-	if f.Nav != nil {
-		s.context = hcled.ContextString(f, start)
-	}
+	s.context = around(f, start)
 	return s, true
+}
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// around names the outermost block that holds a place, as hcled.ContextString
+// does, without going through every block of the file.
+func around(f *hcl.File, at int) string {
+	body, ok := f.Body.(*hclsyntax.Body)
+	if !ok {
+		return ""
+	}
+	i := sort.Search(len(body.Blocks), func(i int) bool { return body.Blocks[i].Range().End.Byte > at })
+	if i == len(body.Blocks) || !body.Blocks[i].Range().ContainsOffset(at) {
+		return ""
+	}
+	b := body.Blocks[i]
+	name := b.Type
+	for _, l := range b.Labels {
+		name += fmt.Sprintf(" %q", l)
+	}
+	return name
 }
 
 // shown cuts a long line around the place.

@@ -49,7 +49,7 @@ type snippetJSON struct {
 
 func diagnosticsJSON(l *load.Loaded, diags hcl.Diagnostics) checkJSON {
 	out := checkJSON{FormatVersion: "1.0", Diagnostics: []diagnosticJSON{}}
-	for _, d := range diags {
+	for _, d := range redacted(l, diags) {
 		j := diagnosticJSON{Severity: "error", Summary: d.Summary, Detail: d.Detail}
 		if d.Severity == hcl.DiagWarning {
 			j.Severity = "warning"

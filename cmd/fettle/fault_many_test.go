@@ -25,12 +25,14 @@ ask -X POST "$FLEET/services/$SERVICE/drain"
 ask -X POST "$FLEET/services/$SERVICE/add"
 `
 
+// crowdSize is how many controllers there are.
+const crowdSize = 8
+
 // TestEightControllersAndARival promises that eight controllers, which start
 // again and again on a fleet that breaks again and again, together with a script
 // that joins their locks, never have two services out of the balancer at a
 // time, and that everybody gets on.
 func TestEightControllersAndARival(t *testing.T) {
-	const controllers = 8
 	s := newStage(t, true)
 	s.ttl = "10s" // Nobody is to lose a lease for want of a processor.
 	seed := uint64(time.Now().UnixNano())
@@ -42,15 +44,12 @@ func TestEightControllersAndARival(t *testing.T) {
 	var rivals sync.WaitGroup
 	rivals.Go(func() { s.rival(ended) })
 
-	well := make([]int, controllers)
+	well := make([]int, crowdSize)
 	rounds := 0
 	for going := true; going; rounds++ {
 		broken := s.breakTwo(dice)
-		var all []*controller
-		for range controllers {
-			all = append(all, s.run())
-		}
-		all[dice.IntN(controllers)].await(func(e event) bool { return e.Kind == executor.StepFinished || e.Kind == executor.StepWaiting })
+		all := s.crowd(s.base, "")
+		all[dice.IntN(crowdSize)].await(func(e event) bool { return e.Kind == executor.StepFinished || e.Kind == executor.StepWaiting })
 		s.fault(s.other(dice, broken), "leak")
 		for i, c := range all {
 			c.exits(exitDone, exitEscalated)
@@ -79,11 +78,67 @@ func TestEightControllersAndARival(t *testing.T) {
 	judged(t, "", problems)
 }
 
+// TestCrowdIsKeptApartByItsLocks promises that of the eight controllers and the
+// rival only one gets to the balancer when all of them are about to take
+// something out of it, and that what is held against them for a minute finds
+// two services out together where locks are no longer waited for.
+func TestCrowdIsKeptApartByItsLocks(t *testing.T) {
+	t.Parallel()
+	// What would catch it later is away too: the fence lets only the last of
+	// them act, and those whose keys others have put anew or deleted stop.
+	for _, without := range []string{"", "no-locks,no-deadline,no-arm-compare,no-fence"} {
+		t.Run(without, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, true)
+			s.ttl = "10s"
+			s.fault("api", "leak")
+			s.fault("db", "bad_version")
+			n := startNetwork(t, s.fleet)
+			m := n.meet()
+			defer m.open()
+			all := s.crowd(n.base, without)
+			awaits(t, m.came, "the first drain", all...)
+			rival := s.rivalOn("web", n.base, without)
+			select {
+			case <-m.met:
+			case <-rival.waits:
+			case <-rival.done:
+			case <-time.After(patience):
+				t.Error("the rival neither acts nor waits")
+			}
+			if without != "" {
+				judged(t, without, outTogether(s.entries()))
+				return
+			}
+			m.open()
+			for _, c := range all {
+				c.exits(exitDone, exitEscalated)
+			}
+			rival.ends()
+			log := s.entries()
+			judged(t, "", slices.Concat(wrongs(log), unfencedActs(log), s.unhealthy(), s.store.left()))
+		})
+	}
+}
+
+// crowd starts the controllers.
+func (s *stage) crowd(base, without string) (all []*controller) {
+	for range crowdSize {
+		all = append(all, s.start(base, []string{"run", "--approve", "-o", "jsonl", s.path}, "FETTLE_FAULT="+without))
+	}
+	return all
+}
+
+// rivalOn runs the person's script for a service.
+func (s *stage) rivalOn(service, base, without string) *leaseholder {
+	return s.lease("in_lb("+service+")", byLease, "SERVICE="+service, "FLEET="+base, "FETTLE_FAULT="+without)
+}
+
 // rival runs the script, for one service after the other, until ended is closed.
 func (s *stage) rival(ended <-chan struct{}) {
 	for i := 0; ; i++ {
 		service := []string{"web", "api", "worker", "db"}[i%4]
-		l := s.lease("in_lb("+service+")", byLease, "SERVICE="+service, "FLEET="+s.base)
+		l := s.rivalOn(service, s.base, "")
 		<-l.done
 		if code := l.cmd.ProcessState.ExitCode(); code != 0 {
 			s.t.Errorf("the rival's script on %s: exit code %d\n%s", service, code, l.errs)

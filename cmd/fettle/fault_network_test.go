@@ -17,8 +17,9 @@ import (
 type network struct {
 	base string
 
-	mu    sync.Mutex
-	holds map[string]*held
+	mu      sync.Mutex
+	holds   map[string]*held
+	meeting *meeting // Nil: none.
 }
 
 // held is a request held back.
@@ -45,6 +46,10 @@ func startNetwork(t *testing.T, f *fleet) *network {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if h := n.holdOf(r.Method + " " + r.URL.Path); h != nil {
 			h.pass(w, r, f.base)
+			return
+		}
+		if m := n.meetingOf(); m != nil {
+			m.pass(w, r, proxy)
 			return
 		}
 		proxy.ServeHTTP(w, r)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,11 +41,19 @@ func program(t *testing.T, name string, args ...string) string {
 	return path
 }
 
+// sideBySide is how many of the parallel tests run at one time where the
+// command line does not say. They wait for leases to run out most of the time,
+// whatever the number of processors.
+const sideBySide = "6"
+
 // tidy removes what was built after all tests.
 type tidy struct{ *testing.M }
 
 func (m tidy) Run() int {
 	defer func() { _ = os.RemoveAll(programs.dir) }()
+	if err := flag.Set("test.parallel", sideBySide); err != nil { // The command line is read after this.
+		panic(err)
+	}
 	return m.M.Run()
 }
 

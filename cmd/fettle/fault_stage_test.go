@@ -28,7 +28,7 @@ type stage struct {
 // keep none, as far as fettle knows.
 func newStage(t *testing.T, fenced bool) *stage {
 	t.Helper()
-	s := &stage{t: t, fleet: startFleet(t), etcd: startEtcd(t), ttl: "3s"}
+	s := &stage{t: t, fleet: startFleet(t), etcd: startEtcd(t), ttl: "5s"}
 	s.store = openKeys(t, s.etcd)
 	s.path = s.modelAt(s.etcd.endpoint, fenced)
 	return s

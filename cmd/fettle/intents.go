@@ -30,9 +30,10 @@ func newIntentsCommand(a *app) *cobra.Command {
 			if err := oneOf("-o", format, "text", "json"); err != nil {
 				return err
 			}
-			return a.withLocker(cmd.Context(), path, a.existingStore, func(_ *loaded, _ *store, k *lease.Locker) error {
+			err := a.withLocker(cmd.Context(), path, a.existingStore, func(_ *loaded, _ *store, k *lease.Locker) error {
 				return a.intents(cmd.Context(), k, format)
 			})
+			return a.orNone(err, format, "no action is under way or in doubt")
 		},
 	}
 	modelFlag(cmd, &path)
@@ -117,9 +118,10 @@ func newIntentsResolveCommand(a *app) *cobra.Command {
 			if err := errors.Join(oneOf("--as", as, "applied", "not-applied"), oneOf("-o", format, "text", "json")); err != nil {
 				return err
 			}
-			return a.withLocker(cmd.Context(), path, a.existingStore, func(l *loaded, s *store, k *lease.Locker) error {
+			err := a.withLocker(cmd.Context(), path, a.existingStore, func(l *loaded, s *store, k *lease.Locker) error {
 				return a.resolveIntent(cmd.Context(), l, s, k, args[0], as, reason, format)
 			})
+			return without(err, "no action is under way or in doubt")
 		},
 	}
 	modelFlag(cmd, &path)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
@@ -26,7 +25,8 @@ func newLeaseCommand(a *app) *cobra.Command {
 			"carries out an action that needs KEY. KEY is a ground atom (\"in_lb(api)\"), a fluent (\"in_lb\": all of it), or a name\n" +
 			"that actions lock.\n\n" +
 			"The command finds the fencing token in FETTLE_FENCE, and gets every signal that fettle gets. Where the lease is lost it is\n" +
-			"told to end by SIGTERM, and by SIGKILL soon after.\n\n" +
+			"told to end by SIGTERM, and by SIGKILL soon after.\n\n" + whenKilled + "\n\n" +
+			"While it waits, SIGINT, SIGTERM, SIGHUP and SIGQUIT end fettle; other signals do nothing.\n\n" +
 			"Exit status: the command's, 128+N where signal N ended it, 127 where it was not found, 126 where it could not be started,\n" +
 			"4 where the lease was not free within --wait, 1 where the lease could not be had or was lost.",
 		Example:     "  fettle lease deploy -- ./deploy.sh\n  fettle lease \"in_lb(api)\" --wait 5m --model examples/fleet -- ./drain-by-hand.sh api",
@@ -77,16 +77,10 @@ func (a *app) underLease(ctx context.Context, l *loaded, k *lease.Locker, key st
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
-	defer func() {
-		if err := held.Release(ctx); err != nil {
-			fmt.Fprintf(a.err, "Warning: the lease of %s was not given back: %v; what is left of it expires\n", plain(key), err)
-		}
-	}()
 	_, margin := k.Times()
-	status, err := (&child{argv: argv, fence: held.Fence(), grace: margin, lost: held.Lost(), signals: signals}).run(a)
-	if err == nil && held.Err() != nil && !errors.Is(held.Err(), lease.ErrReleased) {
-		err = fmt.Errorf("the lease of %s was lost while the command ran: %w", key, held.Err())
-		status = max(status, exitFailed)
+	status, err := (&child{key: key, argv: argv, fence: held.Fence(), grace: margin, lost: held.Lost(), signals: signals}).run(a)
+	if lost := a.giveBack(ctx, held, key); lost != nil && err == nil {
+		status, err = max(status, exitFailed), fmt.Errorf("the lease of %s was lost while the command ran: %w", key, lost)
 	}
 	if err != nil || status != exitDone {
 		return &exitError{code: status, err: err}
@@ -94,60 +88,18 @@ func (a *app) underLease(ctx context.Context, l *loaded, k *lease.Locker, key st
 	return nil
 }
 
-// awaitLease takes the lease, waiting its turn as long as it may.
-func (a *app) awaitLease(
-	ctx context.Context, k *lease.Locker, res lease.Resource, key string, argv []string, f leaseFlags, signals <-chan os.Signal,
-) (*lease.Held, error) {
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer cancel(nil)
-	started := make(chan struct{})
-	defer close(started)
-	go func() {
-		select {
-		case s := <-signals:
-			cancel(&interrupted{s})
-		case <-started:
-		}
-	}()
-	if f.bounded && f.wait > 0 {
-		defer time.AfterFunc(f.wait, func() { cancel(errNotFree) }).Stop()
+// giveBack ends the lease, and returns why it was lost before, if it was.
+func (a *app) giveBack(ctx context.Context, held *lease.Held, key string) error {
+	lost := held.Err()
+	err := held.Release(ctx)
+	var gone *lease.LostError
+	switch {
+	case lost != nil: // What is left of it, if anything, is given back or expires.
+		return lost
+	case errors.As(err, &gone): // Lost at the last moment.
+		return gone.Cause
+	case err != nil:
+		fmt.Fprintf(a.err, "Warning: the lease of %s was not given back: %s; what is left of it expires\n", plain(key), plain(spoken(err)))
 	}
-	owner := lease.Owner{Action: "fettle lease: " + strings.Join(argv, " "), Reason: f.reason}
-	tell := func(busy *lease.BusyError) {
-		if f.bounded && f.wait <= 0 {
-			cancel(errNotFree)
-			return
-		}
-		fmt.Fprintf(a.err, "waiting for %s: %s\n", plain(key), plain(busy.Error()))
-	}
-	held, err := k.AcquireWait(ctx, owner, []lease.Resource{res}, lease.Wait{OnBusy: tell})
-	if err == nil {
-		return held, nil
-	}
-	var doubt *lease.InDoubtError
-	var sig *interrupted
-	switch cause := context.Cause(ctx); {
-	case errors.As(err, &doubt):
-		return nil, fmt.Errorf("%w; a run that needs it resolves that, or `fettle intents resolve`", err)
-	case errors.As(cause, &sig):
-		return nil, &exitError{code: sig.status(), err: fmt.Errorf("ended by a signal while waiting for %s; the command was not started", key)}
-	case errors.Is(cause, errNotFree):
-		return nil, &exitError{code: exitWaiting, err: fmt.Errorf("the command was not started: %w", err)}
-	}
-	return nil, err
-}
-
-// errNotFree says that the lease was not free within --wait.
-var errNotFree = errors.New("the lease is not free")
-
-// interrupted is the end of a wait by a signal.
-type interrupted struct{ signal os.Signal }
-
-func (i *interrupted) Error() string { return "interrupted by " + i.signal.String() }
-
-func (i *interrupted) status() int {
-	if s, ok := i.signal.(syscall.Signal); ok {
-		return signalled + int(s)
-	}
-	return exitFailed
+	return nil
 }

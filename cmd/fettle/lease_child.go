@@ -29,6 +29,7 @@ var passedOn = []os.Signal{
 // process group, so that it can read from there, and gets from the terminal
 // itself what is typed; elsewhere it has a group of its own, which is ended whole.
 type child struct {
+	key     string
 	argv    []string
 	fence   int64
 	grace   time.Duration // between SIGTERM and SIGKILL, once the lease is lost
@@ -45,9 +46,8 @@ func (c *child) run(a *app) (int, error) {
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = a.in, a.out, a.err
 	c.cmd.Env = append(os.Environ(), "FETTLE_FENCE="+strconv.FormatInt(c.fence, 10))
 	c.terminal = term.IsTerminal(int(os.Stdin.Fd()))
-	if !c.terminal {
-		c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	}
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !c.terminal}
+	defer endWithUs(c.cmd.SysProcAttr)()
 	if err := c.cmd.Start(); err != nil {
 		status := cannotStart
 		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
@@ -75,7 +75,7 @@ func (c *child) await(a *app, ended <-chan error) (int, error) {
 			}
 		case <-lost:
 			lost = nil
-			fmt.Fprintf(a.err, "the lease is lost: ending the command (SIGTERM, and SIGKILL in %s)\n", c.grace)
+			fmt.Fprintf(a.err, "the lease of %s is lost: ending the command (SIGTERM, and SIGKILL in %s)\n", plain(c.key), c.grace)
 			c.send(syscall.SIGTERM)
 			kill = time.After(c.grace)
 		case <-kill:

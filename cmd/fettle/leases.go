@@ -12,23 +12,32 @@ import (
 
 func newLeasesCommand(a *app) *cobra.Command {
 	var path, format string
+	var audit bool
 	cmd := &cobra.Command{
 		Use:   "leases",
 		Short: "Who holds what, and since when",
 		Long: "Lists the leases of the model's scope: what is held, by whom, for what, since when, and its token; those that a run\n" +
-			"holds across its steps by a name, and those who wait their turn.",
-		Example: "  fettle leases --model examples/fleet\n  fettle leases break \"in_lb(api)\" --token 1234 --reason \"ops1 is dead\"",
+			"holds across its steps by a name, and those who wait their turn.\n\n" +
+			"With --audit it lists instead what people did by hand, the newest last: leases broken, actions in doubt resolved, the\n" +
+			"kill switch pulled and released, by whom, when and why. Nothing deletes these records.",
+		Example: "  fettle leases --model examples/fleet\n  fettle leases --audit\n  fettle leases break \"in_lb(api)\" --token 1234 --reason \"ops1 is dead\"",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := oneOf("-o", format, "text", "json"); err != nil {
 				return err
 			}
-			return a.withLocker(cmd.Context(), path, a.existingStore, func(_ *loaded, _ *store, k *lease.Locker) error {
-				return a.leases(cmd.Context(), k, format)
+			show, none := a.leases, "nothing is held"
+			if audit {
+				show, none = a.audit, noDeeds
+			}
+			err := a.withLocker(cmd.Context(), path, a.existingStore, func(_ *loaded, _ *store, k *lease.Locker) error {
+				return show(cmd.Context(), k, format)
 			})
+			return a.orNone(err, format, none)
 		},
 	}
 	modelFlag(cmd, &path)
+	cmd.Flags().BoolVar(&audit, "audit", false, "list what people did: leases broken, actions resolved, pauses; the newest last")
 	cmd.Flags().StringVarP(&format, "output", "o", "text", "text or json")
 	a.stateDirFlag(cmd)
 	cmd.AddCommand(newLeasesBreakCommand(a))

@@ -26,9 +26,10 @@ func newLeasesBreakCommand(a *app) *cobra.Command {
 			if err := oneOf("-o", format, "text", "json"); err != nil {
 				return err
 			}
-			return a.withLocker(cmd.Context(), path, a.existingStore, func(l *loaded, _ *store, k *lease.Locker) error {
+			err := a.withLocker(cmd.Context(), path, a.existingStore, func(l *loaded, _ *store, k *lease.Locker) error {
 				return a.breakLease(cmd.Context(), l, k, args[0], token, reason, format)
 			})
+			return without(err, "nothing is held and nothing was broken")
 		},
 	}
 	modelFlag(cmd, &path)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -39,6 +40,9 @@ func (a *app) load(path string) (*loaded, error) {
 // read loads a model and everything that can be checked of it without touching
 // the world.
 func (a *app) read(path string) (*loaded, hcl.Diagnostics, error) {
+	if strings.EqualFold(filepath.Ext(path), ".pddl") {
+		return nil, nil, fmt.Errorf("%s: check, validate and plan take a PDDL domain and problem; `fettle import pddl` writes a model of them", path)
+	}
 	vars, err := parseVars(a.vars)
 	if err != nil {
 		return nil, nil, err

@@ -10,7 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -56,23 +56,28 @@ type app struct {
 	vars     []string      // --var name=value
 	stateDir string        // --state-dir
 	leaseTTL time.Duration // --lease-ttl
+	quota    int64         // of the embedded etcd, in bytes; 0: etcd's own
 	restore  func()        // gives signals their usual effect back
 }
 
 func main() {
 	// Most commands live for moments on a small heap that grows while a model is
-	// loaded: collecting less often halves that. GOGC, where set, still decides.
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(800)
-	}
+	// loaded: not collecting before there is something to collect halves that.
+	// The pages are never touched, so they take no memory, and a large heap is
+	// collected as often as any other.
+	ballast := make([]byte, ballastSize)
 	ctx, restore := signal.NotifyContext(context.Background(), stopSignals...)
 	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, restore: restore}
-	os.Exit(a.command(ctx, os.Args[1:]))
+	code := a.command(ctx, os.Args[1:])
+	runtime.KeepAlive(ballast)
+	os.Exit(code)
 }
+
+const ballastSize = 24 << 20
 
 // stopSignals ask a command to stop. A hang-up is among them: a dropped
 // connection must not cut an action in two.
-var stopSignals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+var stopSignals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 
 // guarded marks commands that go on in order when they are asked to stop, or
 // when nobody reads their output any more. Any other dies of a signal, at the
@@ -101,7 +106,7 @@ func (a *app) command(ctx context.Context, args []string) int {
 	if err == nil {
 		return exitDone
 	}
-	if msg := err.Error(); msg != "" {
+	if msg := spoken(err); msg != "" {
 		fmt.Fprintln(a.err, "Error:", msg)
 	}
 	var e *exitError

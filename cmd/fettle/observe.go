@@ -19,7 +19,8 @@ func newObserveCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "observe [FLUENT…]",
 		Short: "Read the world once",
-		Long: "Reads the world once and prints each fluent's value, how old it is and where it came from.\n" +
+		Long: "Reads the world once and prints each fluent's value, how old it is and where it came from,\n" +
+			"and which objects were found of each type that has a discover block.\n" +
 			"FLUENT is the name of a fluent; without any, all are read. Nothing is changed.",
 		Example: "  fettle observe --model examples/fleet in_lb\n  fettle observe -o json > state.json && fettle plan --state state.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -41,14 +42,15 @@ func (a *app) observe(ctx context.Context, path string, names []string, format s
 		return err
 	}
 	defer l.world.Close()
-	u := model.NewUniverse(l.Model)
+	u, found := discover(ctx, l)
 	readings, err := a.observeNamed(ctx, l, u, names)
 	if err != nil {
 		return err
 	}
 	if format == "json" {
-		return writeObservationJSON(a.out, u, readings)
+		return writeObservationJSON(a.out, u, found, readings)
 	}
+	writeFound(a.out, found)
 	writeObservation(a.out, u, readings)
 	return nil
 }
@@ -70,6 +72,9 @@ func (a *app) observeNamed(ctx context.Context, l *loaded, u *model.Universe, na
 		if l.world.Observes(f) && (len(names) == 0 || chosen[f]) {
 			refs = append(refs, model.Ref{Fluent: f})
 		}
+	}
+	if len(refs) == 0 && len(names) == 0 && l.world.Discovers() {
+		return nil, nil
 	}
 	if len(refs) == 0 {
 		return nil, fmt.Errorf("nothing to observe: give the fluents an observe block")
@@ -135,7 +140,7 @@ type sourceJSON struct {
 	Note    string     `json:"note,omitempty"`
 }
 
-func writeObservationJSON(w io.Writer, u *model.Universe, readings []world.Reading) error {
+func writeObservationJSON(w io.Writer, u *model.Universe, found []world.Found, readings []world.Reading) error {
 	state := map[string]any{}
 	sources := map[string]sourceJSON{}
 	now := time.Now()
@@ -154,8 +159,9 @@ func writeObservationJSON(w io.Writer, u *model.Universe, readings []world.Readi
 	enc.SetEscapeHTML(false)
 	return enc.Encode(struct {
 		State   map[string]any        `json:"state"`
+		Objects map[string]foundJSON  `json:"objects,omitempty"`
 		Sources map[string]sourceJSON `json:"sources"`
-	}{state, sources})
+	}{state, foundObjects(found), sources})
 }
 
 // jsonValue returns a value as JSON shows it; nil is unknown.

@@ -4,17 +4,19 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/fettleops/fettle/executor"
 	"github.com/fettleops/fettle/journal"
+	"github.com/fettleops/fettle/lease"
 )
 
 // doors is a model with two doors. To unlock one writes a line into the log,
@@ -172,23 +174,29 @@ func (p *command) signal(s os.Signal) {
 // exits reads what is left and checks the exit code; killed is -1.
 func (p *command) exits(want int) {
 	p.Helper()
+	p.rest(want)
+}
+
+// rest is exits, and returns the messages that were left.
+func (p *command) rest(want int) string {
+	p.Helper()
 	for p.events.Scan() {
 	}
-	rest, _ := io.ReadAll(&scanned{p.errs})
+	rest := left(p.errs)
 	_ = p.cmd.Wait()
 	if got := p.cmd.ProcessState.ExitCode(); got != want {
 		p.Fatalf("exit code %d, want %d\n%s", got, want, rest)
 	}
+	return rest
 }
 
-// scanned reads on where a scanner stopped.
-type scanned struct{ *bufio.Scanner }
-
-func (s *scanned) Read(b []byte) (int, error) {
-	if !s.Scan() {
-		return 0, io.EOF
+// left is what a scanner has not read yet, each line ended.
+func left(s *bufio.Scanner) string {
+	var out strings.Builder
+	for s.Scan() {
+		out.WriteString(s.Text() + "\n")
 	}
-	return copy(b, s.Text()+"\n"), nil
+	return out.String()
 }
 
 // says runs a command to its end and returns what it printed.
@@ -256,17 +264,54 @@ func TestASecondSignalCutsTheActionAndAPersonResolvesIt(t *testing.T) {
 	if out := h.fettle(exitDone, "intents"); !strings.Contains(out, id) || !strings.Contains(out, "in doubt") {
 		t.Errorf("intents: %s", out)
 	}
+	out := h.fettle(exitFailed, "lease", "open(back)", "--wait", "1m", "--", "touch", "started")
+	if !strings.HasPrefix(out, "Error: the command was not started: whether these wrote open(back) is unknown\n  unlock(back) ("+id+") of run ") {
+		t.Errorf("a lease on what is in doubt: %s", out)
+	}
 	h.fettle(exitFailed, "intents", "resolve", id, "--as", "not-applied") // Without a reason.
-	out := h.fettle(exitDone, "intents", "resolve", id, "--as", "not-applied", "--reason", "the door is shut")
+	out = h.fettle(exitDone, "intents", "resolve", id, "--as", "not-applied", "--reason", "the door is shut")
 	if !strings.Contains(out, "unlock(back)") || !strings.Contains(out, "resolved as not-applied") {
 		t.Errorf("resolved: %s", out)
 	}
 	if out := h.fettle(exitFailed, "intents", "resolve", id, "--as", "applied", "--reason", "again"); !strings.Contains(out, id) {
 		t.Errorf("resolved again: %s", out)
 	}
+	var log []lease.AuditRecord
+	h.must(json.Unmarshal([]byte(h.fettle(exitDone, "leases", "--audit", "-o", "json")), &log))
+	if len(log) != 1 || log[0].Deed != lease.DeedResolve || log[0].Intent != id || log[0].Reason != "the door is shut" || log[0].By != userName() {
+		t.Errorf("written down: %+v", log)
+	}
+	if out := h.fettle(exitDone, "leases", "--audit"); !strings.Contains(out, "resolved "+id+" as not-applied, unlock(back)\n    reason: the door is shut\n") {
+		t.Errorf("written down: %s", out)
+	}
 	h.lift("back")
 	h.lift("front")
 	h.fettle(exitDone, "run", "--approve")
+}
+
+// What people did is told in the order in which they did it.
+func TestWhatPeopleDidCanBeRead(t *testing.T) {
+	h := newHouse(t, "10s")
+	if out := h.fettle(exitDone, "leases", "--audit"); out != "nobody has broken a lease, resolved an action or paused anything\n" {
+		t.Errorf("at first: %q", out)
+	}
+	script, _ := h.holding("keys")
+	var held []leaseJSON
+	h.must(json.Unmarshal([]byte(h.fettle(exitDone, "leases", "-o", "json")), &held))
+	token := strconv.FormatInt(held[0].Token, 10)
+	h.fettle(exitDone, "leases", "break", "keys", "--token", token, "--reason", "it hangs")
+	script.exits(signalled + int(syscall.SIGTERM))
+	h.fettle(exitDone, "pause", "--reason", "hands off")
+	h.fettle(exitDone, "unpause", "--reason", "it is over")
+	host, err := os.Hostname()
+	h.must(err)
+	who := regexp.QuoteMeta(userName() + " on " + host)
+	when := `\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  `
+	want := "^" + when + who + "  broke keys, token " + token + ", held by fettle lease: sh -c .*, pid " + strconv.Itoa(script.cmd.Process.Pid) + " on .*\n    reason: it hangs\n" +
+		when + who + "  paused\n    reason: hands off\n" + when + who + "  unpaused\n    reason: it is over\n$"
+	if out := h.fettle(exitDone, "leases", "--audit"); !regexp.MustCompile(want).MatchString(out) {
+		t.Errorf("said\n%swant\n%s", out, want)
+	}
 }
 
 func TestARunningRunIsCancelledFromOutside(t *testing.T) {
@@ -325,9 +370,9 @@ func TestOfTwoProcessesThatResumeARunOneDrivesIt(t *testing.T) {
 	h := newHouse(t, "10s")
 	h.fettle(exitWaiting, "run")
 	one := h.start("resume", "last", "--approve", "-o", "jsonl")
-	one.await(executor.StepArmed)
+	armed := one.await(executor.StepArmed)
 	out := h.fettle(exitFailed, "resume", "last", "--approve")
-	if !strings.Contains(out, "is driven by pid") {
+	if !strings.HasPrefix(out, "Error: run "+armed.Run+" is driven by pid ") || strings.Count(out, "\n") != 1 {
 		t.Errorf("the other one said %q", out)
 	}
 	h.pass("back")

@@ -12,6 +12,7 @@ import (
 	"github.com/fettleops/fettle/model"
 	"github.com/fettleops/fettle/planner"
 	"github.com/fettleops/fettle/validator"
+	"github.com/fettleops/fettle/world"
 )
 
 // planFlags are the flags of plan.
@@ -24,7 +25,7 @@ type planFlags struct {
 func newPlanCommand(a *app) *cobra.Command {
 	var f planFlags
 	cmd := &cobra.Command{
-		Use:   "plan [flags] [MODEL]",
+		Use:   "plan [flags] [MODEL | DOMAIN.pddl PROBLEM.pddl]",
 		Short: "Propose a plan, validated, and change nothing",
 		Long: `Ask the model's planners for a plan, validate each proposal, give its critique back, until
 a plan is valid or the limits are reached. Without planner blocks the built-in search plans.
@@ -43,13 +44,13 @@ limits, or none can be told while facts are unknown. 1: it could not be tried.`,
   valid: 8 steps, cost 8, goal healthy reached
 
   $ fettle plan --observe --out today.json examples/fleet && fettle run --plan today.json examples/fleet`,
-		Args: cobra.MaximumNArgs(1),
+		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("-o", f.format, "text", "json"); err != nil {
 				return err
 			}
 			f.limits.given = cmd.Flags().Changed
-			return a.plan(cmd.Context(), modelPath(args), f)
+			return a.plan(cmd.Context(), args, f)
 		},
 	}
 	fl := cmd.Flags()
@@ -72,10 +73,23 @@ type planning struct {
 	problem validator.Problem
 	limits  planLimits
 	result  planner.Result
+	// startHash identifies the start; empty: the state's JSON does.
+	startHash string
 }
 
-func (a *app) plan(ctx context.Context, path string, f planFlags) error {
-	l, err := a.load(path)
+func (a *app) plan(ctx context.Context, args []string, f planFlags) error {
+	task, err := pddlFiles(args)
+	if err != nil {
+		return err
+	}
+	if task {
+		p, err := a.taskPlanning(args, f)
+		if err != nil {
+			return err
+		}
+		return a.propose(ctx, p, f)
+	}
+	l, err := a.load(modelPath(args))
 	if err != nil {
 		return err
 	}
@@ -84,11 +98,16 @@ func (a *app) plan(ctx context.Context, path string, f planFlags) error {
 	if p.limits, err = f.limits.limits(l.policy); err != nil {
 		return err
 	}
-	p.limits.Search.Optimal = f.optimal
 	if p.problem, err = a.planProblem(ctx, l, f); err != nil {
 		return err
 	}
-	proposers, passed, err := plannersOf(l, f.planner, p.limits.Search)
+	return a.propose(ctx, p, f)
+}
+
+// propose holds the round and prints what came of it.
+func (a *app) propose(ctx context.Context, p *planning, f planFlags) error {
+	p.limits.Search.Optimal = f.optimal
+	proposers, passed, err := plannersOf(p.loaded, f.planner, p.limits.Search)
 	if err != nil {
 		return err
 	}
@@ -111,6 +130,9 @@ func (a *app) planProblem(ctx context.Context, l *loaded, f planFlags) (validato
 	u := model.NewUniverse(l.Model)
 	var p validator.Problem
 	if f.observe {
+		var found []world.Found
+		u, found = discover(ctx, l)
+		a.warnOfUnfound(found)
 		readings, err := a.observeNamed(ctx, l, u, nil)
 		if err != nil {
 			return p, err

@@ -63,15 +63,14 @@ type planAttempt struct {
 
 func (p *planning) document() (planDocument, error) {
 	res := &p.result
-	state, err := json.Marshal(p.problem.Start)
+	start, err := p.hashStart()
 	if err != nil {
-		return planDocument{}, fmt.Errorf("hash the state: %w", err)
+		return planDocument{}, err
 	}
-	sum := sha256.Sum256(state)
 	d := planDocument{
 		Status: res.Status, Goal: p.problem.GoalName, Planner: res.Proposer, Optimal: res.Optimal, Steps: planSteps(res.Plan),
 		Reason: res.Reason, Unknown: res.Unknown, Attempts: []planAttempt{},
-		Hashes: planHashes{Model: p.loaded.Hash, State: hex.EncodeToString(sum[:])},
+		Hashes: planHashes{Model: p.loaded.Hash, State: start},
 	}
 	if res.Status == planner.Valid {
 		d.Hashes.Plan = p.planHash()
@@ -86,6 +85,18 @@ func (p *planning) document() (planDocument, error) {
 		})
 	}
 	return d, nil
+}
+
+func (p *planning) hashStart() (string, error) {
+	if p.startHash != "" {
+		return p.startHash, nil
+	}
+	state, err := json.Marshal(p.problem.Start)
+	if err != nil {
+		return "", fmt.Errorf("hash the state: %w", err)
+	}
+	sum := sha256.Sum256(state)
+	return hex.EncodeToString(sum[:]), nil
 }
 
 // save writes the plan with what it is for, whole or not at all.

@@ -24,6 +24,7 @@ type renderer struct {
 	width int                    // of the widest action of that plan
 	acted bool                   // something was carried out before
 	open  bool                   // the last line was not blank
+	said  string                 // what the run waits for
 	tty   bool                   // what is under way may be shown, and overwritten
 	doing bool                   // it stands there now
 	cols  func() int             // width of the terminal, 0 where there is none
@@ -70,6 +71,7 @@ func (r *renderer) event(e journal.Event) error {
 	show, ok := map[string]func(json.RawMessage, time.Time) error{
 		executor.RunStarted:    decoded(r.started),
 		executor.RunResumed:    decoded(r.resumed),
+		executor.Discovered:    decoded(r.discovered),
 		executor.Observed:      decoded(r.observed),
 		executor.RoundStarted:  decoded(r.roundStarted),
 		executor.AttemptMade:   decoded(r.attempt),
@@ -118,6 +120,11 @@ func (r *renderer) started(e executor.Started, _ time.Time) {
 
 func (r *renderer) resumed(e executor.Resumed, _ time.Time) {
 	r.gap()
+	if e.Was == executor.Stalled {
+		r.line("  %s", r.p.warn("this process had lost the right to drive the run (it or etcd stood still for too long); nobody else has had it, so it goes on"))
+		r.gap()
+		return
+	}
 	line := fmt.Sprintf("Resumed on %s, pid %d, after %.1f s of use", plain(e.Host), e.PID, e.UsedS)
 	if e.By != "" {
 		line = fmt.Sprintf("Resumed by %s on %s, pid %d, after %.1f s of use", plain(e.By), plain(e.Host), e.PID, e.UsedS)
@@ -147,9 +154,16 @@ func nouns(n int, noun string) string {
 }
 
 func (r *renderer) observed(e executor.Observation, _ time.Time) {
+	if r.said != "" && len(e.Changed) == 0 && e.Body == nil {
+		return // It looks while it waits, and nothing has changed.
+	}
 	var of []string
 	for _, t := range sortedKeys(e.Objects) {
-		of = append(of, count(e.Objects[t], t))
+		n := count(e.Objects[t], t)
+		if slices.Contains(e.Open, t) {
+			n += " or more"
+		}
+		of = append(of, n)
 	}
 	line := "Observed " + count(e.Facts, "fact")
 	if len(of) > 0 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,7 +57,31 @@ func (r *renderer) plan(e executor.Plan, _ time.Time) {
 	}
 	r.gap()
 	r.line("  %s", r.p.faint(plain(strings.Join(promises(e, unfenced, undo), " · "))))
+	if names := unprotected(e.Steps); len(names) > 0 {
+		r.line("  %s", r.p.warn(plain(whyUnprotected(names))))
+	}
 	r.gap()
+}
+
+// whyUnprotected says what makes actions unprotected, and how to mend it.
+func whyUnprotected(names []string) string {
+	be, keep, theirs := " are unprotected: they keep", "their timeouts are", "the timeouts"
+	if len(names) == 1 {
+		be, keep, theirs = " is unprotected: it keeps", "its timeout is", "the timeout"
+	}
+	return strings.Join(names, ", ") + be + " no fence, and " + keep + " longer than a lease lasts unrenewed; raise --lease-ttl, or lower " + theirs
+}
+
+// unprotected names the actions of steps that may act late, each once.
+func unprotected(steps []executor.PlannedStep) []string {
+	var names []string
+	for _, s := range steps {
+		name, _, _ := strings.Cut(s.Action, "(")
+		if s.Unprotected && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func effectsLine(changes []executor.Change) string {

@@ -32,6 +32,7 @@ func (r *renderer) skipped(e executor.Skipped, _ time.Time) {
 
 func (r *renderer) waiting(e executor.Waiting, _ time.Time) {
 	if e.Step == 0 { // Not for a step: for what bears on the goal.
+		r.said = e.Busy
 		r.line("  %s  %s", r.p.warn("waiting"), plain(e.Busy))
 		return
 	}
@@ -43,6 +44,8 @@ func (r *renderer) refused(e executor.Refused, _ time.Time) {
 	r.acted = true
 	what := "refused"
 	switch {
+	case e.Kind == executor.TakenOver:
+		what = "not begun"
 	case e.Kind == "goal":
 		what += ": the rest of the plan no longer reaches the goal"
 	case e.AtStep > 0:
@@ -169,7 +172,8 @@ func (r *renderer) resolved(e executor.Resolved, _ time.Time) {
 }
 
 func (r *renderer) roundEnded(e executor.RoundEnd, _ time.Time) {
-	if e.Steps == 0 && e.Reason != "" && !r.acted {
+	defer func() { r.said = "" }()
+	if e.Steps == 0 && e.Reason != "" && !r.acted && e.Reason != r.said {
 		r.line("  %s", plain(e.Reason))
 	}
 	r.gap()
@@ -180,8 +184,12 @@ func (r *renderer) ended(e executor.Ended, _ time.Time) {
 	word := strings.ToUpper(e.Status[:1]) + e.Status[1:]
 	totals := fmt.Sprintf("%s, %s, %.1f s", count(e.Rounds, "round"), count(e.Actions, "action"), e.Seconds)
 	if e.Status == executor.Succeeded {
+		n := len(e.Evidence)
+		for _, more := range e.EvidenceMore {
+			n += more
+		}
 		r.line("%s: goal reached in %s · nothing left undone · evidence for %d of %d conditions",
-			r.p.good(r.p.bold(word)), totals, len(e.Evidence), len(e.Evidence))
+			r.p.good(r.p.bold(word)), totals, n, n)
 		r.foot()
 		return
 	}
@@ -192,6 +200,9 @@ func (r *renderer) ended(e executor.Ended, _ time.Time) {
 	if len(e.Undone) > 0 {
 		r.line("Left undone")
 		r.missing(e.Undone)
+		if e.UndoneMore > 0 {
+			r.line("            and %d more that are not listed", e.UndoneMore)
+		}
 	}
 	for _, o := range e.Owed {
 		r.line("  you owe   %s", plain(o))

@@ -27,12 +27,17 @@ func newResumeCommand(a *app) *cobra.Command {
 			"in which nobody drove it does not count. An action that its former process left in doubt is taken over first: its\n" +
 			"fence is raised, what it did is observed, and nothing is done twice. An approval stands for that very plan, unless the\n" +
 			"model has changed. Of two processes that resume one run, one wins; the other says who drives it.\n\n" +
+			"A run that was given a plan (--plan) goes on with what is left of it: the longest end of it that is valid from what is\n" +
+			"observed. --plan gives it another. With --metrics its metrics are served as by `fettle run`, from its beginning on.\n\n" +
 			"Exit status: as of `fettle run`.",
-		Example:     "  fettle resume last\n  fettle resume 01J9ZC --approve --model examples/fleet",
+		Example:     "  fettle resume last\n  fettle resume 01J9ZC --approve --metrics 127.0.0.1:9100 --model examples/fleet",
 		Args:        cobra.ExactArgs(1),
 		Annotations: map[string]string{guarded: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("-o", f.format, "text", "json", "jsonl"); err != nil {
+				return err
+			}
+			if err := f.metrics.check(); err != nil {
 				return err
 			}
 			return a.resume(cmd.Context(), path, args[0], f)
@@ -42,7 +47,9 @@ func newResumeCommand(a *app) *cobra.Command {
 	fl := cmd.Flags()
 	fl.BoolVar(&f.approve, "approve", false, "answer yes beforehand to every plan from now on")
 	fl.BoolVar(&f.step, "step", false, "ask before each step too")
+	fl.StringVar(&f.plan, "plan", "", "carry out what is left of the plan in this file (text or JSON, - for stdin), not of the one the run was given")
 	fl.StringVarP(&f.format, "output", "o", "text", "text, json (the end alone) or jsonl (every event from now on)")
+	f.metrics.add(fl)
 	a.stateDirFlag(cmd)
 	a.leaseTTLFlag(cmd)
 	return cmd
@@ -57,6 +64,11 @@ func (a *app) resume(ctx context.Context, path, name string, f runFlags) error {
 	if err := a.runnable(l); err != nil {
 		return err
 	}
+	m, err := a.serveMetrics(f.metrics)
+	if err != nil {
+		return err
+	}
+	defer m.close(ctx, a) // After the store is closed, as for run.
 	s, err := a.existingStore(ctx, l.Loaded)
 	if err != nil {
 		return err
@@ -66,16 +78,19 @@ func (a *app) resume(ctx context.Context, path, name string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	head, err := headOf(ctx, s, id)
-	if err != nil {
-		return err
-	}
-	c, err := a.runConfig(l, f, head.Goal)
+	c, err := a.resumeConfig(ctx, l, s, id, f.plan)
 	if err != nil {
 		return fmt.Errorf("run %s: %w", id, err)
 	}
 	locker := a.locker(s)
 	defer locker.Close()
+	if err := s.makeRoom(ctx, locker, l.policy, time.Now()); err != nil {
+		return err
+	}
+	if err := m.catchUp(s.journal.Events(ctx, id)); err != nil {
+		return err
+	}
+	c.OnEvent = m.event
 	return a.drive(ctx, l, locker, s, f, c, id, func(ctx context.Context, c executor.Config) (executor.Ended, error) {
 		end, err := executor.Resume(ctx, c, s.journal, id)
 		if waited, werr := a.awaitDead(ctx, c.Locker, id, err); werr != nil || !waited {
@@ -83,6 +98,33 @@ func (a *app) resume(ctx context.Context, path, name string, f runFlags) error {
 		}
 		return executor.Resume(ctx, c, s.journal, id)
 	})
+}
+
+// resumeConfig is what the run goes on with: its goal and, unless another is
+// named, the plan that it was given.
+func (a *app) resumeConfig(ctx context.Context, l *loaded, s *store, id, plan string) (executor.Config, error) {
+	head, err := headOf(ctx, s, id)
+	if err != nil {
+		return executor.Config{}, err
+	}
+	another, err := a.planFile(plan)
+	if err != nil {
+		return executor.Config{}, err
+	}
+	given := another
+	if given == nil {
+		if given, err = executor.PlanOf(ctx, s.journal, id); err != nil {
+			return executor.Config{}, err
+		}
+	}
+	c, err := a.runConfig(l, given, head.Goal)
+	c.PlanFile = another // The journal has the other one.
+	if given != nil {
+		for i, p := range c.Proposers {
+			c.Proposers[i] = remainder{p}
+		}
+	}
+	return c, err
 }
 
 // deadWait is how much longer than its own leases those of a process that has

@@ -72,10 +72,15 @@ func (a *app) run(ctx context.Context, path string, f runFlags) error {
 	if err := a.runnable(l); err != nil {
 		return err
 	}
-	c, err := a.runConfig(l, f, f.goal)
+	given, err := a.planFile(f.plan)
 	if err != nil {
 		return err
 	}
+	c, err := a.runConfig(l, given, f.goal)
+	if err != nil {
+		return err
+	}
+	c.PlanFile = given
 	m, err := a.serveMetrics(f.metrics)
 	if err != nil {
 		return err
@@ -108,8 +113,8 @@ func (a *app) run(ctx context.Context, path string, f runFlags) error {
 }
 
 // runConfig is what a run towards a goal is made of, its store apart.
-func (a *app) runConfig(l *loaded, f runFlags, text string) (executor.Config, error) {
-	u := model.NewUniverse(l.Model)
+func (a *app) runConfig(l *loaded, given *executor.PlanFile, text string) (executor.Config, error) {
+	u := goalUniverse(l.Model, text)
 	goal, args, name, err := pickGoal(l.Loaded, u, text)
 	if err != nil {
 		return executor.Config{}, err
@@ -117,10 +122,10 @@ func (a *app) runConfig(l *loaded, f runFlags, text string) (executor.Config, er
 	if goal == nil {
 		return executor.Config{}, errors.New("the model has no goal; add a goal block")
 	}
-	proposers, err := a.proposers(l, f, name)
+	proposers, err := a.proposers(l, given, name)
 	return executor.Config{
 		Universe: u, Goal: goal, GoalArgs: args, GoalName: name, Scope: l.Scope, ModelHash: l.Hash, Version: version(),
-		Policy: l.policy, Proposers: proposers, Settings: settings(l), Observer: l.world, Actuator: l.world,
+		Policy: l.policy, Proposers: proposers, Settings: settings(l), Observer: l.world, Actuator: l.world, Discoverer: discoverer(l),
 		Leases: l.world.LeaseNames(u), By: userName(), Secrets: l.Secrets,
 	}, err
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 
+	"github.com/fettleops/fettle/executor"
 	"github.com/fettleops/fettle/journal"
 	"github.com/fettleops/fettle/server"
 )
@@ -64,6 +66,20 @@ func (m *runMetrics) event(e journal.Event) {
 		m.begun = true
 		m.metrics.Event(e)
 	}
+}
+
+// catchUp takes in what a run that is gone on with has done before. How it
+// stopped is none of it: it goes on.
+func (m *runMetrics) catchUp(events iter.Seq2[journal.Event, error]) error {
+	if m == nil {
+		return nil
+	}
+	return each(events, func(e journal.Event) error {
+		if e.Kind != executor.RunEnded {
+			m.metrics.Event(e)
+		}
+		return nil
+	})
 }
 
 // close lingers, after a run that had begun, and stops serving.

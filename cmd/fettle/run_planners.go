@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 
 	"github.com/fettleops/fettle/executor"
@@ -18,15 +20,14 @@ import (
 // maxPlanFile bounds a plan that is to be carried out, in bytes.
 const maxPlanFile = 16 << 20
 
-// proposers returns what a run turns to for plans: the plan file, or the
-// model's planners.
-func (a *app) proposers(l *loaded, f runFlags, goal string) ([]planner.Proposer, error) {
-	if f.plan != "" {
-		p, err := a.planFile(l, f.plan, goal)
-		if err != nil {
+// proposers returns what a run turns to for plans: the plan that it was given,
+// or the model's planners.
+func (a *app) proposers(l *loaded, given *executor.PlanFile, goal string) ([]planner.Proposer, error) {
+	if given != nil {
+		if err := savedFor(given.Text, given.Name, l.Hash, goal); err != nil {
 			return nil, err
 		}
-		return []planner.Proposer{p}, nil
+		return []planner.Proposer{planner.NewFile(given.Name, validator.ReadPlan(bytes.NewReader(given.Text)))}, nil
 	}
 	out, passed, err := plannersOf(l, "", searchOptions(l.policy))
 	for _, s := range passed {
@@ -41,9 +42,11 @@ func searchOptions(p *policy.Policy) search.Options {
 	}
 }
 
-// planFile reads the plan that is to be carried out. One that `fettle plan
-// --out` saved says what it is for, and is refused for anything else.
-func (a *app) planFile(l *loaded, name, goal string) (planner.Proposer, error) {
+// planFile reads the plan that is to be carried out; nil where none is named.
+func (a *app) planFile(name string) (*executor.PlanFile, error) {
+	if name == "" {
+		return nil, nil
+	}
 	r := a.in
 	if name != "-" {
 		file, err := os.Open(name)
@@ -60,13 +63,41 @@ func (a *app) planFile(l *loaded, name, goal string) (planner.Proposer, error) {
 	if len(data) > maxPlanFile {
 		return nil, fmt.Errorf("plan %s is larger than %d MiB", name, maxPlanFile>>20)
 	}
-	if err := savedFor(data, name, l.Hash, goal); err != nil {
-		return nil, err
-	}
-	return planner.NewFile(name, validator.ReadPlan(bytes.NewReader(data))), nil
+	return &executor.PlanFile{Name: name, Text: data}, nil
 }
 
-// savedFor checks the hashes of a saved plan; any other plan has none.
+// remainder proposes what is left of a plan that may have been carried out in
+// part: the longest end of it that is valid from what is observed. Where none is,
+// the critique is that of the whole plan.
+type remainder struct{ planner.Proposer }
+
+func (p remainder) Propose(ctx context.Context, req planner.Request) (planner.Proposal, error) {
+	plan, err := p.Proposer.Propose(ctx, req)
+	if err != nil || plan.Unreadable != nil {
+		return plan, err
+	}
+	for i := range plan.Steps {
+		if validator.Validate(req.Problem, written(plan.Steps[i:])).Valid {
+			plan.Steps = plan.Steps[i:]
+			break
+		}
+	}
+	return plan, nil
+}
+
+// written yields steps that are already read.
+func written(steps []model.Step) iter.Seq2[model.Step, error] {
+	return func(yield func(model.Step, error) bool) {
+		for _, st := range steps {
+			if !yield(st, nil) {
+				return
+			}
+		}
+	}
+}
+
+// savedFor checks that a plan which `fettle plan --out` saved, and which says
+// what it is for, is carried out for nothing else. Any other plan has no hashes.
 func savedFor(data []byte, name, modelHash, goal string) error {
 	var doc struct {
 		Goal   string     `json:"goal"`

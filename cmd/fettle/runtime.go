@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/fettleops/fettle/executor"
 	"github.com/fettleops/fettle/journal"
@@ -22,12 +23,6 @@ import (
 // stateDirFlag adds the flag that says where the embedded etcd keeps its data.
 func (a *app) stateDirFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.stateDir, "state-dir", "", "folder of the embedded etcd (default .fettle beside the model)")
-}
-
-// leaseTTLFlag adds the flag that says how long leases outlive their holder.
-func (a *app) leaseTTLFlag(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&a.leaseTTL, "lease-ttl", 15*time.Second,
-		"how long the leases of a process that is no longer heard of are kept, in whole seconds")
 }
 
 // locker acquires leases in the store's scope.
@@ -52,7 +47,7 @@ type store struct {
 // openStore opens the model's etcd: the cluster of its etcd block, or the
 // embedded one in the state directory.
 func (a *app) openStore(ctx context.Context, l *load.Loaded) (*store, error) {
-	cfg := etcd.Config{StateDir: a.stateDir}
+	cfg := etcd.Config{StateDir: a.stateDir, Quota: a.quota}
 	if cfg.StateDir == "" {
 		cfg.StateDir = filepath.Join(l.Folder, ".fettle")
 	}
@@ -61,13 +56,18 @@ func (a *app) openStore(ctx context.Context, l *load.Loaded) (*store, error) {
 		cfg.TLS = etcd.TLS{CA: e.CAFile, Cert: e.CertFile, Key: e.KeyFile}
 	}
 	cfg.OnLinger = func(n int) {
-		fmt.Fprintf(a.err, "%s on this host still use the store that this process holds; it goes on until they end (interrupt it to end now)\n", counted(n, "process"))
+		fmt.Fprintln(a.err, lingering(n))
 	}
+	prefix := cfg.Prefix
+	if prefix == "" {
+		prefix = etcd.DefaultPrefix
+	}
+	scope := etcd.ScopePrefix(prefix, l.Scope)
+	cfg.OnOrphaned = func(ctx context.Context, cli *clientv3.Client) { bury(ctx, cli, scope) }
 	s, err := etcd.Open(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
-	scope := s.Scope(l.Scope)
 	return &store{Store: s, journal: journal.OpenWithArchive(s.Client(), scope, cfg.StateDir), scope: scope, dir: cfg.StateDir}, nil
 }
 
@@ -79,9 +79,9 @@ func (s *store) Close() error {
 	return s.CloseContext(ctx)
 }
 
-// intake gets the store ready for a new run: what is older than the policy
-// keeps is moved to the archive, and nothing is begun where space runs out.
-func (s *store) intake(ctx context.Context, locker *lease.Locker, p *policy.Policy, now time.Time) error {
+// makeRoom moves what is older than the policy keeps to the archive, and gives
+// the space back where it runs short.
+func (s *store) makeRoom(ctx context.Context, locker *lease.Locker, p *policy.Policy, now time.Time) error {
 	if keep := p.Retention; keep.Set {
 		_, err := s.journal.Archive(ctx, s.dir, journal.Archiving{
 			Before: now.Add(-keep.Value), Finished: executor.Over, Forget: locker.ForgetRun,
@@ -90,8 +90,22 @@ func (s *store) intake(ctx context.Context, locker *lease.Locker, p *policy.Poli
 			return err
 		}
 	}
+	if !errors.Is(s.CheckSpace(ctx), etcd.ErrNearlyFull) { // Another error is met again.
+		return nil
+	}
+	return s.MakeRoom(ctx)
+}
+
+// intake gets the store ready for a new run: nothing is begun where space runs out.
+func (s *store) intake(ctx context.Context, locker *lease.Locker, p *policy.Policy, now time.Time) error {
+	if err := s.makeRoom(ctx, locker, p, now); err != nil {
+		return err
+	}
 	return s.CheckSpace(ctx)
 }
+
+// spaceEvery is how often it is looked, while a run goes on, how full the store is.
+const spaceEvery = 2 * time.Second
 
 // existingStore is openStore for commands that only read: without a cluster
 // and a state directory there is nothing to read, and none is made.
@@ -102,7 +116,7 @@ func (a *app) existingStore(ctx context.Context, l *load.Loaded) (*store, error)
 	}
 	if l.Etcd == nil {
 		if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("there is no run yet: %s does not exist (name another with --state-dir)", dir)
+			return nil, &noStoreError{dir}
 		}
 	}
 	return a.openStore(ctx, l)

@@ -49,7 +49,7 @@ func parseState(u *model.Universe, file string, data []byte) (*model.State, erro
 	if err != nil {
 		return nil, fmt.Errorf("state %s: %w", file, err)
 	}
-	if len(found) > 0 {
+	if found = append(found, observedObjects(u.Model, data)...); len(found) > 0 {
 		u = u.With(found...)
 	}
 	s, err := u.ParseState(data)

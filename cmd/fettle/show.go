@@ -47,15 +47,19 @@ func newShowCommand(a *app) *cobra.Command {
 		Use:   "show RUN",
 		Short: "Show one run in full, from its journal",
 		Long: "Shows a run as `fettle run` showed it. RUN is its id, the beginning of one, or \"last\".\n" +
-			"-o jsonl exports every event; --follow goes on until the run ends.",
+			"-o jsonl exports every event. --follow goes on until the run ends or waits, and where no process drives it says so.\n\n" +
+			"Exit status: 0, and with --follow 4 where the run has not ended and its process is gone: see `fettle resume`.",
 		Example: "  fettle show last --model examples/fleet\n  fettle show last -o jsonl > run.jsonl",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("-o", format, "text", "json", "jsonl"); err != nil {
 				return err
 			}
+			if follow {
+				return a.followRun(cmd.Context(), path, args[0], format)
+			}
 			return a.withStore(cmd.Context(), path, func(s *store) error {
-				return a.showRun(cmd.Context(), s, args[0], follow, format)
+				return a.showRun(cmd.Context(), s, args[0], format)
 			})
 		},
 	}
@@ -141,28 +145,38 @@ func (a *app) listRuns(ctx context.Context, s *store, active bool, format string
 	return nil
 }
 
-func (a *app) showRun(ctx context.Context, s *store, name string, follow bool, format string) error {
+func (a *app) showRun(ctx context.Context, s *store, name, format string) error {
 	id, err := findRun(ctx, s, name)
 	if err != nil {
 		return err
 	}
-	events := s.journal.Events(ctx, id)
-	if follow {
-		events = untilEnded(ctx, s, id, s.journal.Follow(ctx, id, 0))
-	}
-	switch format {
-	case "text":
-		show := newRenderer(a.out, id)
-		return each(events, show.event)
-	case "jsonl":
-		enc := json.NewEncoder(a.out)
-		return each(events, func(e journal.Event) error { return enc.Encode(e) })
-	}
-	all := []journal.Event{}
-	if err := each(events, func(e journal.Event) error { all = append(all, e); return nil }); err != nil {
+	to := a.shower(id, format)
+	if err := each(s.journal.Events(ctx, id), to.event); err != nil {
 		return err
 	}
-	return writeJSON(a.out, all)
+	return to.end()
+}
+
+// shower shows the events of a run in a format, and ends what it wrote.
+type shower struct {
+	event func(journal.Event) error
+	end   func() error
+}
+
+func (a *app) shower(id, format string) shower {
+	nothing := func() error { return nil }
+	switch format {
+	case "text":
+		return shower{newRenderer(a.out, id).event, nothing}
+	case "jsonl":
+		enc := json.NewEncoder(a.out)
+		return shower{func(e journal.Event) error { return enc.Encode(e) }, nothing}
+	}
+	all := []journal.Event{}
+	return shower{
+		func(e journal.Event) error { all = append(all, e); return nil },
+		func() error { return writeJSON(a.out, all) },
+	}
 }
 
 // findRun looks a run up by its id, the beginning of one, or "last".
@@ -187,28 +201,6 @@ func findRun(ctx context.Context, s *store, name string) (string, error) {
 		return found[0], nil
 	}
 	return "", fmt.Errorf("%q is the beginning of %d runs: %s", name, len(found), strings.Join(found, ", "))
-}
-
-// untilEnded ends a sequence of events after the end of the run: the last one,
-// where the run was gone on with.
-func untilEnded(ctx context.Context, s *store, id string, events iter.Seq2[journal.Event, error]) iter.Seq2[journal.Event, error] {
-	return func(yield func(journal.Event, error) bool) {
-		for e, err := range events {
-			if !yield(e, err) || e.Kind == executor.RunEnded && last(ctx, s, id, e.Seq) {
-				return
-			}
-		}
-	}
-}
-
-// last tells whether no event of the run comes after a number, as far as can be read.
-func last(ctx context.Context, s *store, id string, seq int64) bool {
-	for e, err := range s.journal.Events(ctx, id) {
-		if err == nil && e.Seq > seq {
-			return false
-		}
-	}
-	return true
 }
 
 // headOf reads the head of one run.

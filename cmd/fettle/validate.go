@@ -22,7 +22,7 @@ type validateFlags struct {
 func newValidateCommand(a *app) *cobra.Command {
 	var f validateFlags
 	cmd := &cobra.Command{
-		Use:   "validate --plan FILE [flags] [MODEL]",
+		Use:   "validate --plan FILE [flags] [MODEL | DOMAIN.pddl PROBLEM.pddl]",
 		Short: "Simulate a plan offline, changing nothing",
 		Long: `Simulate a whole plan from a state and report the first violation: what fails,
 since which step, and what would mend it. Nothing outside is read or changed.
@@ -38,9 +38,12 @@ Exit status 0: the plan is valid. 2: it is not. 1: it could not be told.`,
 
     capacity = false since step 1: drain(api)
     would be restored by readd(api) (applicable now), readd(db)
-    repair: move step 4, readd(api), before step 3`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return a.validate(modelPath(args), f) },
+    repair: move step 4, readd(api), before step 3
+
+  $ fettle validate blocks.pddl blocks-4-0.pddl --plan blocks-4-0.plan
+  valid: 6 steps, cost 6, goal blocks-4-0 reached`,
+		Args: cobra.MaximumNArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error { return a.validate(args, f) },
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.plan, "plan", "", "the plan, as text, PDDL or JSON; - for stdin")
@@ -52,26 +55,13 @@ Exit status 0: the plan is valid. 2: it is not. 1: it could not be told.`,
 	return cmd
 }
 
-func (a *app) validate(path string, f validateFlags) error {
+func (a *app) validate(args []string, f validateFlags) error {
 	if err := oneOf("-o", f.format, "text", "json"); err != nil {
 		return err
 	}
-	l, err := a.load(path)
+	p, err := a.validationProblem(args, f)
 	if err != nil {
 		return err
-	}
-	defer l.world.Close()
-	start, err := pickState(l.Loaded, model.NewUniverse(l.Model), f.state)
-	if err != nil {
-		return err
-	}
-	p := validator.Problem{U: start.Universe(), Start: start}
-	goal, args, name, err := pickGoal(l.Loaded, p.U, f.goal)
-	if err != nil {
-		return err
-	}
-	if goal != nil {
-		p.Goal, p.GoalArgs, p.GoalName, p.Allowed = goal.Cond, args, name, goal.Actions
 	}
 	plan, err := a.openPlan(f.plan)
 	if err != nil {
@@ -79,6 +69,42 @@ func (a *app) validate(path string, f validateFlags) error {
 	}
 	defer plan.Close()
 	return a.report(p, plan, f)
+}
+
+// validationProblem is what the plan is held against: a model with the state
+// and the goal that the flags name, or a PDDL task.
+func (a *app) validationProblem(args []string, f validateFlags) (validator.Problem, error) {
+	var p validator.Problem
+	if task, err := pddlFiles(args); err != nil {
+		return p, err
+	} else if task {
+		return a.taskProblem(args, f)
+	}
+	l, err := a.load(modelPath(args))
+	if err != nil {
+		return p, err
+	}
+	defer l.world.Close()
+	if p.Start, err = pickState(l.Loaded, model.NewUniverse(l.Model), f.state); err != nil {
+		return p, err
+	}
+	p.U = p.Start.Universe()
+	goal, words, name, err := pickGoal(l.Loaded, p.U, f.goal)
+	if goal != nil {
+		p.Goal, p.GoalArgs, p.GoalName, p.Allowed = goal.Cond, words, name, goal.Actions
+	}
+	return p, err
+}
+
+func (a *app) taskProblem(args []string, f validateFlags) (validator.Problem, error) {
+	if err := notForTasks(map[string]bool{"state": f.state != "", "goal": f.goal != ""}); err != nil {
+		return validator.Problem{}, err
+	}
+	t, err := a.loadTask(args)
+	if err != nil {
+		return validator.Problem{}, err
+	}
+	return problemOf(t), nil
 }
 
 // openPlan opens a plan file, or stdin for "-".
