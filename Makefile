@@ -9,7 +9,7 @@ LINTVER := v2.15.0
 PROMETHEUS := $(or $(shell command -v prometheus),/usr/bin/prometheus)
 CURL       := $(or $(shell command -v curl),/usr/bin/curl)
 
-.PHONY: all build test lint fmt fuzz bench examples demo demo-prometheus clean
+.PHONY: all build test test-corpus lint fmt fuzz bench examples demo demo-prometheus clean
 
 all: build test
 
@@ -20,6 +20,11 @@ build:
 # race detector is on.
 test: $(PROMETHEUS) $(CURL)
 	$(GO) test -race -timeout 15m ./...
+
+# All of the real tasks and plans with the verdicts of the field's validator, in
+# FETTLE_CORPUS or ../shared/corpus; fails where they are not there.
+test-corpus:
+	FETTLE_CORPUS_ALL=1 $(GO) test -count=1 -timeout 15m ./model/pddl
 
 # Debian's packages, where there are none.
 $(PROMETHEUS) $(CURL):

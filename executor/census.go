@@ -128,7 +128,7 @@ func withPledged(u *model.Universe, in lease.Intent) *model.Universe {
 	var named []model.Discovery
 	if a := u.Action(p.Step.Action); a != nil && len(a.Params) == len(p.Step.Args) {
 		for i, param := range a.Params {
-			if param.Type.Discovered {
+			if u.Grows(param.Type) {
 				named = append(named, model.Discovery{Type: param.Type, Objects: p.Step.Args[i : i+1]})
 			}
 		}

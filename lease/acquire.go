@@ -19,6 +19,8 @@ type record struct {
 	Named bool      `json:"named,omitempty"`
 	For   string    `json:"for,omitempty"`
 	Until time.Time `json:"until,omitzero"`
+
+	Want []Resource `json:"want,omitempty"` // Of a ticket: what it is drawn for, all fluents of it.
 }
 
 // request is what one acquisition puts, and what it wants to be so.

@@ -35,7 +35,7 @@ func TestTicketOfAWaiterGoesFirst(t *testing.T) {
 	must(t, err)
 	_, err = a.Acquire(testCtx(t), Owner{}, []Resource{x("in_lb", "api")})
 	failsWith[*BusyError](t, err)
-	if want := "lease: busy: others wait for in_lb"; err.Error() != want {
+	if want := "lease: busy: 1 other waits for in_lb"; err.Error() != want {
 		t.Errorf("got %q, want %q", err, want)
 	}
 	acquire(t, a, x("other", "api"))

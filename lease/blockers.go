@@ -80,6 +80,14 @@ func (l *Locker) ticket(kv *mvccpb.KeyValue) Holder {
 	h := holder(lockKey{}, kv)
 	h.Waiting = true
 	h.Resource.Fluent = l.keys.queueOf(string(kv.Key))
+	var rec record
+	if json.Unmarshal(kv.Value, &rec) == nil {
+		for _, r := range rec.Want {
+			if r.Fluent == h.Resource.Fluent {
+				h.Wants = append(h.Wants, r)
+			}
+		}
+	}
 	return h
 }
 

@@ -25,9 +25,10 @@ type Holder struct {
 	Resource Resource
 	Owner    Owner
 	Since    time.Time
-	Fence    int64  // The token, also the nonce that breaking the lock asks for.
-	Key      string // In etcd.
-	Waiting  bool   // Not a holder: a ticket of one who waits.
+	Fence    int64      // The token, also the nonce that breaking the lock asks for.
+	Key      string     // In etcd.
+	Waiting  bool       // Not a holder: a ticket of one who waits.
+	Wants    []Resource // Of a ticket: what of Resource's fluent it waits for.
 
 	Named bool      // A named lease, which lives across the steps of Owner.Run.
 	For   string    // What a named lease was taken for.
@@ -56,9 +57,23 @@ func (e *BusyError) Error() string {
 	if len(e.Holders) == 0 {
 		return "lease: busy, and free again by now"
 	}
-	parts := make([]string, 0, len(e.Holders))
+	var parts, queues []string
+	waiting := map[string]int{}
 	for _, h := range e.Holders {
-		parts = append(parts, h.String())
+		if !h.Waiting {
+			parts = append(parts, h.String())
+			continue
+		}
+		if waiting[h.Resource.Fluent]++; waiting[h.Resource.Fluent] == 1 {
+			queues = append(queues, h.Resource.Fluent)
+		}
+	}
+	for _, q := range queues {
+		others := "1 other waits"
+		if n := waiting[q]; n > 1 {
+			others = fmt.Sprintf("%d others wait", n)
+		}
+		parts = append(parts, others+" for "+q)
 	}
 	return "lease: busy: " + strings.Join(parts, "; ")
 }

@@ -92,7 +92,7 @@ func (l *Locker) queue(ctx context.Context, g *grant, r request, w *Wait, busy *
 		keys = append(keys, l.keys.Ticket(fluent, g.id))
 	}
 	t := &ticket{hold: newHold(l, g, keys), r: r, busy: busy}
-	if _, err := l.place(ctx, t.hold, record{Owner: r.owner}, nil, nil, nil); err != nil {
+	if _, err := l.place(ctx, t.hold, record{Owner: r.owner, Want: r.f}, nil, nil, nil); err != nil {
 		return nil, err
 	}
 	defer t.retire()

@@ -36,7 +36,7 @@ func newMentions(u *Universe) *mentions {
 }
 
 func (m *mentions) add(t *Type, name string) {
-	if _, ok := m.u.Find(t, name); ok || !t.Discovered || m.seen[t][name] {
+	if _, ok := m.u.Find(t, name); ok || !m.u.Grows(t) || m.seen[t][name] {
 		return
 	}
 	if m.seen[t] == nil {

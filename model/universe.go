@@ -3,6 +3,7 @@ package model
 import (
 	"iter"
 	"math"
+	"slices"
 )
 
 // maxDense is the number of ground instances above which a fluent's values are
@@ -253,11 +254,17 @@ func (u *Universe) Atoms(f *Fluent) iter.Seq[Atom] {
 	}
 }
 
+// Grows tells whether objects of the type can be discovered: its own or those of
+// a subtype.
+func (m *Model) Grows(t *Type) bool {
+	return slices.ContainsFunc(m.Types, func(s *Type) bool { return s.Discovered && s.IsA(t) })
+}
+
 // With returns the universe with more objects discovered.
 func (u *Universe) With(found ...Discovery) *Universe {
 	var all []Discovery
 	for _, t := range u.Types {
-		if !t.Discovered {
+		if !u.Grows(t) {
 			continue
 		}
 		d := Discovery{Type: t, Failed: u.open[t.id]}

@@ -55,22 +55,22 @@ func goalUniverse(m *model.Model, goal string) *model.Universe {
 	return u.With(named...)
 }
 
-// discoveredType is the one type whose objects are discovered that is t or below
-// it, nil where there is none or more than one.
+// discoveredType is the one type whose objects are discovered that is below t; t
+// itself where they are its own or those of several, nil where there is none.
 func discoveredType(m *model.Model, t *model.Type) *model.Type {
-	if t.Discovered {
-		return t
-	}
-	var one *model.Type
+	var below []*model.Type
 	for _, s := range m.Types {
 		if s.Discovered && s.IsA(t) {
-			if one != nil {
-				return nil
-			}
-			one = s
+			below = append(below, s)
 		}
 	}
-	return one
+	switch len(below) {
+	case 0:
+		return nil
+	case 1:
+		return below[0]
+	}
+	return t
 }
 
 // foundJSON is what was found of a type.

@@ -24,6 +24,7 @@ var allowed = map[string][]string{
 	"validator/modeltest": {"model", "model/load", "validator"},
 	"planner/search":      {"model"},
 	"planner":             {"model", "validator", "planner/search"},
+	"docs":                {},
 	"lease":               {},
 	"lease/etcd":          {},
 	"journal":             {"lease/etcd"},

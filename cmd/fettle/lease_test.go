@@ -76,6 +76,9 @@ func TestALeaseHeldByAScriptMakesARunWaitAndGoOn(t *testing.T) {
 		for _, l := range all {
 			switch {
 			case l.State == "waiting" && l.Owner.Action == "unlock(back)":
+				if want := map[string]string{"keys": "keys", "open": "open(back)"}[l.Resource]; len(l.Wants) != 1 || l.Wants[0] != want {
+					t.Errorf("%s: %+v waits for something else than %s", key, l, want)
+				}
 				waiting++
 			case l.State == "waiting" || l.Resource != key || l.Token == 0 || l.Owner.Reason != "by hand":
 				t.Errorf("%s: %+v", key, l)

@@ -2,8 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/fettleops/fettle/lease"
@@ -52,24 +50,5 @@ func inTheWay(e *lease.BusyError) string {
 	if len(e.Holders) == 0 {
 		return "it was held, and is free again by now"
 	}
-	var parts, queues []string
-	waiting := map[string]int{}
-	for _, h := range e.Holders {
-		if !h.Waiting {
-			parts = append(parts, h.String())
-			continue
-		}
-		if waiting[h.Resource.Fluent]++; waiting[h.Resource.Fluent] == 1 {
-			queues = append(queues, h.Resource.Fluent)
-		}
-	}
-	slices.Sort(queues)
-	for _, q := range queues {
-		others := "1 other waits"
-		if n := waiting[q]; n > 1 {
-			others = fmt.Sprintf("%d others wait", n)
-		}
-		parts = append(parts, others+" for "+q)
-	}
-	return strings.Join(parts, "; ")
+	return strings.TrimPrefix(e.Error(), "lease: busy: ")
 }

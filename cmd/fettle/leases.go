@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,6 +55,7 @@ type leaseJSON struct {
 	Named    bool        `json:"named,omitempty"` // held by the run across its steps
 	For      string      `json:"for,omitempty"`
 	Until    *time.Time  `json:"until,omitempty"` // kept until then for a run that waits
+	Wants    []string    `json:"wants,omitempty"` // of who waits: what of the resource, which is a whole fluent's queue
 }
 
 func (a *app) leases(ctx context.Context, k *lease.Locker, format string) error {
@@ -84,6 +86,9 @@ func leaseOf(h lease.Holder) leaseJSON {
 	switch {
 	case h.Waiting:
 		l.State = "waiting"
+		for _, r := range h.Wants {
+			l.Wants = append(l.Wants, r.String())
+		}
 	case h.Resource.Exclusive:
 		l.State = "exclusive"
 	}
@@ -98,6 +103,9 @@ func (a *app) showLeases(all []leaseJSON) {
 	names := make([]string, len(all))
 	for i, l := range all {
 		names[i] = plain(l.Resource)
+		if len(l.Wants) > 0 {
+			names[i] = plain(strings.Join(l.Wants, ", "))
+		}
 	}
 	w := widest(40, names...)
 	for i, l := range all {

@@ -25,6 +25,7 @@ type renderer struct {
 	acted bool                   // something was carried out before
 	open  bool                   // the last line was not blank
 	said  string                 // what the run waits for
+	idle  bool                   // it looks whether the world has changed meanwhile
 	tty   bool                   // what is under way may be shown, and overwritten
 	doing bool                   // it stands there now
 	cols  func() int             // width of the terminal, 0 where there is none
@@ -154,8 +155,8 @@ func nouns(n int, noun string) string {
 }
 
 func (r *renderer) observed(e executor.Observation, _ time.Time) {
-	if r.said != "" && len(e.Changed) == 0 && e.Body == nil {
-		return // It looks while it waits, and nothing has changed.
+	if r.idle && len(e.Changed) == 0 && e.Body == nil {
+		return // Nothing has.
 	}
 	var of []string
 	for _, t := range sortedKeys(e.Objects) {

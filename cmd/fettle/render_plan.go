@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fettleops/fettle/executor"
+	"github.com/fettleops/fettle/planner"
 )
 
 func (r *renderer) attempt(e executor.Attempt, _ time.Time) {
@@ -22,6 +23,7 @@ func (r *renderer) attempt(e executor.Attempt, _ time.Time) {
 		r.line("  %s  %s (%s)", pad(who, 9), how, short(e.MS))
 		return
 	}
+	r.idle = e.Verdict == string(planner.NeedsPerson)
 	what := e.Critique
 	if len(e.Steps) > 0 {
 		what = count(len(e.Steps), "step") + "  " + r.p.bad("✗ ") + plain(what)

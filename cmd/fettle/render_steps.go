@@ -32,7 +32,7 @@ func (r *renderer) skipped(e executor.Skipped, _ time.Time) {
 
 func (r *renderer) waiting(e executor.Waiting, _ time.Time) {
 	if e.Step == 0 { // Not for a step: for what bears on the goal.
-		r.said = e.Busy
+		r.said, r.idle = e.Busy, true
 		r.line("  %s  %s", r.p.warn("waiting"), plain(e.Busy))
 		return
 	}
@@ -172,7 +172,7 @@ func (r *renderer) resolved(e executor.Resolved, _ time.Time) {
 }
 
 func (r *renderer) roundEnded(e executor.RoundEnd, _ time.Time) {
-	defer func() { r.said = "" }()
+	defer func() { r.said, r.idle = "", false }()
 	if e.Steps == 0 && e.Reason != "" && !r.acted && e.Reason != r.said {
 		r.line("  %s", plain(e.Reason))
 	}

@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -82,6 +83,10 @@ func (ld *loader) goalActions(attr *hcl.Attribute) []*model.Action {
 		d := ld.actionOf[name]
 		if d == nil {
 			ld.errorAt(e.Range(), fmt.Sprintf("Unknown action %q", name), "There is no action %q.%s", name, ld.near(name, ld.declaredNames("action")))
+			continue
+		}
+		if slices.Contains(out, d.a) {
+			ld.errorAt(e.Range(), "Given twice", "Action %q stands in this list already. Keep one.", name)
 			continue
 		}
 		out = append(out, d.a)

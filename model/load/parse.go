@@ -98,7 +98,7 @@ func syntaxHint(src *source, loc file.Location, token string) string {
 	case "|":
 		return " Disjunction is written || or or."
 	case "#":
-		return " # stands within a quantifier, as in all(service, up(#))."
+		return " # stands within a quantifier, as in all(service, up(#)); min and max take a map: max(map(service, load(#)))."
 	case "!":
 		return " Negation stands before what it negates; inequality is written !=."
 	}
