@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/fettleops/fettle/model"
+	"github.com/fettleops/fettle/world/process"
 )
 
 // execKind observes by what a program prints, and acts by running one.
@@ -25,7 +26,7 @@ import (
 // that. A child that lives on after a normal end is left alone where the program
 // acted, since it may be its job to start something, and is stopped where it
 // observed or raised a fence; where it keeps the program's output open, either
-// takes [waitDelay] longer, the time for which more output is awaited.
+// takes [process.WaitDelay] longer, the time for which more output is awaited.
 func execKind() kind {
 	question := []hcl.AttributeSchema{{Name: "command", Required: true}, {Name: "env"}, {Name: "dir"}, {Name: "timeout"}}
 	return kind{
@@ -59,31 +60,31 @@ func (c command) expressions() []hcl.Expression { return []hcl.Expression{c.argv
 // process evaluates the command. A relative program with a slash in it, and a
 // relative directory, start at the model's folder; a bare program name is
 // looked up in PATH.
-func (c command) process(g *ground, folder string, fixed ...string) (process, error) {
+func (c command) process(g *ground, folder string, fixed ...string) (process.Process, error) {
 	argv, err := g.argv(c.argv)
 	if err != nil {
-		return process{}, err
+		return process.Process{}, err
 	}
 	if strings.Contains(argv[0], "/") && !filepath.IsAbs(argv[0]) {
 		argv[0] = filepath.Join(folder, argv[0])
 	}
 	env, err := g.texts(c.env)
 	if err != nil {
-		return process{}, err
+		return process.Process{}, err
 	}
 	for name := range env {
 		if name == "" || strings.ContainsAny(name, "=\x00") {
-			return process{}, fmt.Errorf("%q is not a name of an environment variable", name)
+			return process.Process{}, fmt.Errorf("%q is not a name of an environment variable", name)
 		}
 	}
 	dir, err := g.text(c.dir)
 	if err != nil {
-		return process{}, err
+		return process.Process{}, err
 	}
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(folder, dir)
 	}
-	return process{argv: argv, env: environment(env, fixed...), dir: dir}, nil
+	return process.Process{Argv: argv, Env: process.Environment(env, fixed...), Dir: dir}, nil
 }
 
 type execObserve struct {
@@ -105,15 +106,15 @@ func (o *execObserve) query(g *ground) (query, error) {
 }
 
 type execQuery struct {
-	process
+	process.Process
 	timeout time.Duration
 }
 
 func (q *execQuery) key() string {
-	return fmt.Sprintf("exec %q %q %q %s", q.argv, q.env, q.dir, q.timeout)
+	return fmt.Sprintf("exec %q %q %q %s", q.Argv, q.Env, q.Dir, q.timeout)
 }
 
-func (q *execQuery) source() Source { return Source{Kind: "exec", Query: commandLine(q.argv)} }
+func (q *execQuery) source() Source { return Source{Kind: "exec", Query: commandLine(q.Argv)} }
 
 // commandLine writes an argument list for a person.
 func commandLine(argv []string) string {
@@ -132,22 +133,22 @@ func (q *execQuery) ask(ctx context.Context, w *World) answer {
 	a := answer{sampled: time.Now()}
 	stdout, why := &limited{max: maxBody}, &output{}
 	stderr := &hiding{s: w.sensitive, to: why}
-	x := q.run(limit, stopAt{stdout, cancel}, stderr)
+	x := q.Run(limit, stopAt{stdout, cancel}, stderr)
 	stderr.flush()
 	switch {
-	case !x.started:
-		a.err = "not started: " + x.err.Error()
+	case !x.Started:
+		a.err = "not started: " + x.Err.Error()
 	case stdout.more:
 		a.err = fmt.Sprintf("the output is larger than %d KiB", maxBody>>10)
-	case x.killed:
+	case x.Killed:
 		a.err, a.absent = fmt.Sprintf("no answer within %s", q.timeout), true
-	case x.err != nil:
-		a.err = x.err.Error()
+	case x.Err != nil:
+		a.err = x.Err.Error()
 	default:
 		text := strings.TrimSpace(string(stdout.buf))
-		a.env = map[string]any{"stdout": text, "body": a.decode([]byte(text), ""), "exit_code": x.code}
-		if x.code != 0 {
-			a.failed = withLines(x.text, why.bytes())
+		a.env = map[string]any{"stdout": text, "body": a.decode([]byte(text), ""), "exit_code": x.Code}
+		if x.Code != 0 {
+			a.failed = withLines(x.Text, why.bytes())
 		}
 	}
 	return a

@@ -9,6 +9,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/fettleops/fettle/world/process"
 )
 
 type execRun struct {
@@ -28,30 +30,30 @@ func (r *execRun) act(ctx context.Context, w *World, g *ground, c Call) (Outcome
 		"FETTLE_FENCE="+strconv.FormatInt(c.Fence, 10), "FETTLE_RUN="+c.Run, "FETTLE_STEP="+strconv.Itoa(c.Step),
 		"FETTLE_ACTION_ID="+c.ActionID, "FETTLE_WRITES="+asciiJSON(c.Writes), "FETTLE_ARMED="+strconv.FormatInt(c.Armed, 10))
 	if err == nil {
-		p.stdin, err = g.text(r.stdin)
+		p.Stdin, err = g.text(r.stdin)
 	}
 	if err != nil {
 		return Outcome{Status: Failed, Message: "not started: " + clip(err.Error(), 300)}, 0
 	}
-	p.stray = true // it may be its job to start something
+	p.Stray = true // it may be its job to start something
 	out := &output{}
 	told := &hiding{s: w.sensitive, to: out} // For both streams: one pipe keeps their order.
-	x := p.run(ctx, told, told)
+	x := p.Run(ctx, told, told)
 	told.flush()
 	o := Outcome{Output: out.bytes(), Cut: out.cut()}
 	switch {
-	case !x.started:
-		o.Status, o.Message = Failed, "not started: "+x.err.Error()
-	case x.killed:
+	case !x.Started:
+		o.Status, o.Message = Failed, "not started: "+x.Err.Error()
+	case x.Killed:
 		o.Status, o.Message = InDoubt, ended(ctx)+", killed"
-	case x.err != nil:
-		o.Status, o.Message = InDoubt, x.err.Error()
-	case slices.Contains(r.success, x.code):
-		o.Status, o.Message = Done, x.text
+	case x.Err != nil:
+		o.Status, o.Message = InDoubt, x.Err.Error()
+	case slices.Contains(r.success, x.Code):
+		o.Status, o.Message = Done, x.Text
 	default:
-		o.Status, o.Message = Failed, x.text
+		o.Status, o.Message = Failed, x.Text
 	}
-	return o, max(x.code, 0)
+	return o, max(x.Code, 0)
 }
 
 type execFence struct {
@@ -76,40 +78,40 @@ func (f *execFence) target(g *ground) (target, error) {
 }
 
 type execTarget struct {
-	process
+	process.Process
 	reject  []int
 	timeout time.Duration
 }
 
 func (t *execTarget) key() string {
-	return fmt.Sprintf("exec %q %q %q %v", t.argv, t.env, t.dir, t.reject)
+	return fmt.Sprintf("exec %q %q %q %v", t.Argv, t.Env, t.Dir, t.reject)
 }
 
 func (t *execTarget) raise(ctx context.Context, w *World, f Fence) error {
 	limit, cancel := context.WithTimeout(ctx, t.timeout)
 	defer cancel()
-	p := t.process
-	p.env = append(slices.Clone(p.env),
+	p := t.Process
+	p.Env = append(slices.Clone(p.Env),
 		"FETTLE_FENCE="+strconv.FormatInt(f.Token, 10), "FETTLE_RUN="+f.Run, "FETTLE_ACTION_ID="+f.ActionID,
 		"FETTLE_RESOURCES="+asciiJSON(f.Resources), "FETTLE_WRITES="+asciiJSON(f.Writes))
 	out := &output{}
 	told := &hiding{s: w.sensitive, to: out}
-	x := p.run(limit, told, told)
+	x := p.Run(limit, told, told)
 	told.flush()
-	where := commandLine(p.argv)
+	where := commandLine(p.Argv)
 	switch {
-	case !x.started:
-		return fmt.Errorf("raise the fence with %s: not started: %w", where, x.err)
-	case x.killed && ctx.Err() == nil:
+	case !x.Started:
+		return fmt.Errorf("raise the fence with %s: not started: %w", where, x.Err)
+	case x.Killed && ctx.Err() == nil:
 		return fmt.Errorf("raise the fence with %s: no answer within %s", where, t.timeout)
-	case x.killed:
+	case x.Killed:
 		return fmt.Errorf("raise the fence with %s: %w", where, ctx.Err())
-	case x.err != nil:
-		return fmt.Errorf("raise the fence with %s: %w", where, x.err)
-	case slices.Contains(t.reject, x.code):
+	case x.Err != nil:
+		return fmt.Errorf("raise the fence with %s: %w", where, x.Err)
+	case slices.Contains(t.reject, x.Code):
 		return &HigherFenceError{Actuator: where, Token: f.Token, Higher: higher(out.bytes())}
-	case x.code != 0:
-		return fmt.Errorf("raise the fence with %s: %s", where, withLines(x.text, out.bytes()))
+	case x.Code != 0:
+		return fmt.Errorf("raise the fence with %s: %s", where, withLines(x.Text, out.bytes()))
 	}
 	return nil
 }

@@ -28,9 +28,10 @@ var allowed = map[string][]string{
 	"lease":               {},
 	"lease/etcd":          {},
 	"journal":             {"lease/etcd"},
-	"world":               {"model", "lease"},
-	"executor":            {"model", "policy", "validator", "planner", "planner/search", "lease", "journal", "world"},
-	"server":              {"model", "policy", "validator", "planner", "planner/search", "lease", "journal", "world", "executor"},
+	"world/process":       {},
+	"world":               {"model", "lease", "world/process"},
+	"executor":            {"model", "policy", "validator", "planner", "planner/search", "planner/llm/prompt", "lease", "journal", "world", "world/process"},
+	"server":              {"model", "policy", "validator", "planner", "planner/search", "planner/llm/prompt", "lease", "journal", "world", "world/process", "executor"},
 }
 
 // noIO lists what a package that does no I/O may not reach.
