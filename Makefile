@@ -9,7 +9,10 @@ LINTVER := v2.15.0
 PROMETHEUS := $(or $(shell command -v prometheus),/usr/bin/prometheus)
 CURL       := $(or $(shell command -v curl),/usr/bin/curl)
 
-.PHONY: all build test test-corpus lint fmt fuzz bench examples demo demo-prometheus clean
+# Real inputs with their right answers.
+CORPUS ?= $(or $(FETTLE_CORPUS),../shared/corpus)
+
+.PHONY: all build test test-corpus check-llm lint fmt fuzz bench bench-planner examples demo demo-prometheus demo-llm clean
 
 all: build test
 
@@ -20,11 +23,18 @@ build:
 # race detector is on.
 test: $(PROMETHEUS) $(CURL)
 	$(GO) test -race -timeout 15m ./...
+	@test -d "$(CORPUS)" || echo "Not run, for want of $(CORPUS): 233 tasks, 5,215 plans, 975 replies and 515 dialogues of the corpus; FETTLE_CORPUS names its folder."
 
 # All of the real tasks and plans with the verdicts of the field's validator, in
 # FETTLE_CORPUS or ../shared/corpus; fails where they are not there.
 test-corpus:
 	FETTLE_CORPUS_ALL=1 $(GO) test -count=1 -timeout 15m ./model/pddl
+
+# Both SDKs over real sockets against a server that plays every failure of a
+# provider: the calls that it saw are those of the journal and those allowed.
+check-llm:
+	$(GO) test -count=1 -race -run 'CheckLLM|CallsEnd|RequiredPlanner|CritiqueReaches|RecordingPlays|KeysAreNot' ./cmd/fettle
+	$(GO) test -count=1 -race ./planner/llm ./planner/llm/program
 
 # Debian's packages, where there are none.
 $(PROMETHEUS) $(CURL):
@@ -54,6 +64,11 @@ fuzz:
 bench:
 	$(GO) test -run '^$$' -bench 'Validate|GuardedAction|Startup' -benchtime 2s ./validator ./lease ./cmd/fettle
 
+# What critiques are worth to a simulated language model: the table of
+# docs/benchmarks/planner.md.
+bench-planner:
+	$(GO) test -run '^$$' -bench '^BenchmarkFeedback$$' -benchtime 1x -timeout 60m ./planner/llm/planbench
+
 # Every example is checked, planned and, where it can be, run.
 examples: $(PROMETHEUS)
 	$(GO) test -run 'Example' ./cmd/fettle ./examples/...
@@ -66,6 +81,11 @@ demo: build
 # The same, but fettle sees the fleet only through a Prometheus that scrapes it.
 demo-prometheus: build $(PROMETHEUS)
 	$(BIN)/demo --fettle $(BIN)/fettle --fleet $(BIN)/fleet --model examples/fleet/prometheus --prometheus $(PROMETHEUS)
+
+# A recorded plan is rejected, the critique goes back, its repair is carried out.
+# The replies are written by hand; no model is called.
+demo-llm: build
+	FETTLE=$(CURDIR)/$(BIN)/fettle examples/coordinated/demo-llm.sh
 
 clean:
 	rm -rf $(BIN)

@@ -21,6 +21,9 @@ func (g *guard) confirm(ctx context.Context, out world.Outcome) (seen []Seen, al
 	defer cancel()
 	for {
 		readings := g.Observer.Confirm(ctx, g.u, refs, out.Ended)
+		if ctx.Err() != nil {
+			readings = cutOff(readings)
+		}
 		if ctx.Err() == nil || len(seen) == 0 { // A look that was cut tells less than the one before.
 			g.merge(readings)
 			seen, all = g.compare(readings, want, out.Ended)
@@ -29,6 +32,16 @@ func (g *guard) confirm(ctx context.Context, out world.Outcome) (seen []Seen, al
 			return append(seen, g.assumed(out)...), all
 		}
 	}
+}
+
+// cutOff says of what is unknown that it was not looked at to the end.
+func cutOff(readings []world.Reading) []world.Reading {
+	for i := range readings {
+		if rd := &readings[i]; !rd.Value.Known() {
+			rd.Err = "it could not be looked at any more"
+		}
+	}
+	return readings
 }
 
 // pause waits, or returns early with the context's cause.

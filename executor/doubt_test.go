@@ -171,7 +171,11 @@ func TestAHigherFenceAtTheActuatorRefusesTheStep(t *testing.T) {
 	r := newRig(t, setup{policy: []string{"same_failure_retries", "2"}})
 	r.yard.ok["api"] = false
 	r.yard.fences["up(api)"] = 1 << 60
-	r.ends(r.run(), Escalated, "no_progress")
+	end := r.run()
+	r.ends(end, Escalated, "no_progress")
+	if len(end.Owed) != 1 || !strings.Contains(end.Owed[0], "--bump-revision") || !strings.Contains(end.Owed[0], "1152921504606846976") {
+		t.Errorf("owed %q", end.Owed)
+	}
 	r.did()
 	r.clean()
 	for _, f := range all[Refused](r, StepRefused) {
@@ -217,9 +221,24 @@ func TestWithoutEtcdTheRunEndsAndNothingIsDoneLate(t *testing.T) {
 		cut = time.Now()
 		return http.StatusOK, false
 	}
+	var unwritten []string
+	r.config.OnUnwritten = func(e journalEvent) {
+		unwritten = append(unwritten, e.Kind)
+		if e.Kind == StepFinished && decoded[Finished](r, e).Outcome != unknown {
+			t.Errorf("finished %s", e.Data)
+		}
+	}
 	end, err := r.try(testCtx(t))
-	if err == nil || !strings.Contains(err.Error(), "mend(api)") || !strings.Contains(err.Error(), "in doubt") {
-		t.Errorf("error %v", err)
+	want := "the outcome of mend(api) could not be recorded, it stays in doubt: " +
+		"stopped at its own deadline, 2.0 s after the last renewal that etcd acknowledged"
+	if err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	if !slices.Equal(unwritten, []string{StepFinished, RunEnded}) {
+		t.Errorf("told of %v although the store was gone", unwritten)
+	}
+	if len(end.Undone) == 0 || len(end.Owed) != 1 || !strings.Contains(end.Owed[0], "`fettle resume "+r.events[0].Run+"`") {
+		t.Errorf("undone %v, owed %q", end.Undone, end.Owed)
 	}
 	must(t, <-closed)
 	r.yard.Close() // All its requests are over.

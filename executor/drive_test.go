@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	"github.com/fettleops/fettle/lease"
 )
 
@@ -61,7 +63,7 @@ func awaitKey(t *testing.T, key string) {
 	if err != nil || len(resp.Kvs) > 0 {
 		return
 	}
-	for range store.Client().Watch(ctx, key) {
+	for range store.Client().Watch(ctx, key, clientv3.WithRev(resp.Header.Revision+1)) {
 		return
 	}
 }
@@ -135,6 +137,64 @@ func TestARunThatLostTheRightToBeDrivenTakesOverFromItself(t *testing.T) {
 	}
 }
 
+// What others did meanwhile is no news that this process could tell.
+func TestARunThatAnotherEndedMeanwhileIsLeftToIt(t *testing.T) {
+	r := newRig(t, setup{})
+	r.yard.ok["api"] = false
+	once := true
+	r.see = func(kind string, e journalEvent) {
+		if kind == StepAcquired && once {
+			once = false
+			r.revoke()
+			r.unclaim()
+			next, id := r.next(setup{})
+			next.ends(next.resume(id), Succeeded, "")
+		}
+	}
+	end, err := r.try(testCtx(t))
+	must(t, err)
+	r.ends(end, Escalated, LeaseLost)
+	r.did("stop(api)", "mend(api)", "start(api)")
+	want := "this process lost the right to drive the run: it or etcd stood still for too long, and it has ended meanwhile: succeeded; " +
+		"nothing more is done here, see fettle show " + r.events[0].Run
+	if end.Message != want || len(end.Undone)+len(end.Owed)+len(end.InDoubt) > 0 {
+		t.Errorf("end %+v, want the message %s", end, want)
+	}
+	last, err := lastEnd(testCtx(t), r.journal(), r.events[0].Run)
+	must(t, err)
+	if last.Status != Succeeded {
+		t.Errorf("the journal ends with %+v", last)
+	}
+	r.clean()
+}
+
+// Another that went on with the run and died at once has written one event, whose
+// number this process had in use for one that was not written.
+func TestARunThatAnotherWentOnWithIsNotTakenBack(t *testing.T) {
+	r := newRig(t, setup{})
+	r.yard.ok["api"] = false
+	held := hold(r, x("up", "api"))
+	r.see = func(kind string, e journalEvent) {
+		if kind == StepWaiting {
+			r.unclaim()
+			w, err := r.journal().Resume(testCtx(t), e.Run)
+			must(t, err)
+			must(t, w.Append(testCtx(t), RunResumed, Resumed{By: "eve"}))
+			_, err = r.writer.Ride(StepAcquired, nil)
+			must(t, err)
+			must(t, held.Release(testCtx(t)))
+		}
+	}
+	end, err := r.try(testCtx(t))
+	must(t, err)
+	r.ends(end, Escalated, LeaseLost)
+	r.did()
+	if !strings.Contains(end.Message, "went on with it; nothing more is done here") {
+		t.Errorf("message %q", end.Message)
+	}
+	r.clean()
+}
+
 // Another process that drives the run by now is the one that writes of it.
 func TestTheFormerDriverWritesNothingOnceAnotherHasTheRun(t *testing.T) {
 	r := newRig(t, setup{})
@@ -156,6 +216,9 @@ func TestTheFormerDriverWritesNothingOnceAnotherHasTheRun(t *testing.T) {
 	end, err := r.try(testCtx(t))
 	must(t, err)
 	r.ends(end, Escalated, LeaseLost)
+	if !strings.Contains(end.Message, " drives it since ") || len(end.Undone) > 0 {
+		t.Errorf("end %+v", end)
+	}
 	r.did("stop(api)", "mend(api)")
 	var kinds []string
 	for e, err := range r.journal().Events(testCtx(t), r.events[0].Run) {

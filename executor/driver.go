@@ -18,10 +18,11 @@ import (
 // from outside: a cancellation, or the loss of that right.
 type driver struct {
 	owner *lease.RunOwner
-	lost  bool   // The right was lost: nothing more is begun until it is regained.
-	gone  bool   // Another process has the run: nothing more is written of it here.
-	who   string // That process, and since when, as far as is known.
-	hands int    // How often the journal says that the run was gone on with, or ended.
+	lost  bool            // The right was lost: nothing more is begun until it is regained.
+	gone  bool            // Another process has the run: nothing more is written of it here.
+	who   string          // That process, and since when, as far as is known.
+	rode  []journal.Entry // The last events that were told of.
+	hands int             // How often the journal says that the run was gone on with, or ended.
 
 	wanted atomic.Pointer[Cancellation] // Somebody cancelled the run.
 	halt   chan struct{}                // Closed once wanted is set.
@@ -71,6 +72,9 @@ func (r *run) halted(ctx context.Context) *Ended {
 	if c := r.wanted.Load(); c != nil {
 		return c.end()
 	}
+	if ctx.Err() != nil && len(r.inDoubt) > 0 {
+		return &Ended{Status: Cancelled, Message: "stopped, and the action in flight cut off, as asked"}
+	}
 	select {
 	case <-r.Stop:
 		return cancelled()
@@ -100,6 +104,11 @@ func (r *run) drives(ctx context.Context) (bool, error) {
 	if r.gone || r.owner.Err() == nil {
 		return !r.gone, nil
 	}
+	return r.reclaim(ctx)
+}
+
+// reclaim claims the run once more.
+func (r *run) reclaim(ctx context.Context) (bool, error) {
 	r.lost = true
 	_ = r.owner.Release(ctx) // It may not have expired yet.
 	owner, err := r.Locker.ClaimRun(ctx, r.Journal.ID(), lease.Owner{Reason: "goal " + r.GoalName})
@@ -107,7 +116,7 @@ func (r *run) drives(ctx context.Context) (bool, error) {
 	switch {
 	case err == nil:
 		r.owner = owner
-		return true, nil
+		return r.rewrite(ctx)
 	case errors.As(err, &owned):
 		by := owned.Owner
 		by.Run = ""
@@ -116,6 +125,25 @@ func (r *run) drives(ctx context.Context) (bool, error) {
 	}
 	return false, err
 }
+
+// rewrite writes the events that rode in transactions after the right was lost
+// and before that was noticed: those took place without them.
+func (r *run) rewrite(ctx context.Context) (bool, error) {
+	for _, e := range r.rode {
+		switch err := r.Journal.Write(ctx, e); {
+		case errors.Is(err, journal.ErrNotWriter):
+			r.handedOver(ctx, r.events())
+			return false, nil
+		case err != nil:
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// rodeLately is how many events may have been told of before a loss of the
+// right is noticed: nothing is armed after it.
+const rodeLately = 4
 
 // driveStill is drives before an outcome is recorded, for which it leaves time:
 // where the store does not answer, what follows says so.

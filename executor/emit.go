@@ -54,17 +54,36 @@ func (r *run) emit(ctx context.Context, kind string, data any, blobs ...journal.
 	}
 	e, err := r.Journal.Ride(kind, data, blobs...)
 	if err == nil {
-		err = r.Journal.Write(ctx, e)
+		err = r.write(ctx, e)
 	}
 	switch {
+	case r.gone:
+		return nil
 	case errors.Is(err, journal.ErrNotWriter):
-		r.taken("another process went on with it")
+		r.handedOver(ctx, r.events())
 		return nil
 	case err != nil:
 		return r.unrecorded(err)
 	}
 	r.recorded(e)
 	return nil
+}
+
+// write writes an event as the process that drives the run. Where it turns out
+// that the right was lost, or another has written that event, it claims the run first.
+func (r *run) write(ctx context.Context, e journal.Entry) error {
+	tctx, cancel := context.WithTimeout(ctx, beliefTimeout)
+	defer cancel()
+	resp, err := r.Beliefs.Client.Txn(tctx).If(append(e.Cmps(), r.owner.Cmp())...).Then(e.Ops()...).Commit()
+	if err == nil && resp.Succeeded {
+		return nil
+	}
+	if err == nil {
+		if ok, err := r.reclaim(ctx); !ok || err != nil {
+			return err
+		}
+	}
+	return r.Journal.Write(ctx, e) // It looks first, where the answer was lost.
 }
 
 // unrecorded notes that the journal cannot be written: nothing is done after that.
@@ -75,6 +94,8 @@ func (r *run) unrecorded(err error) error {
 
 // recorded tells whoever watches of an event that is in the journal.
 func (r *run) recorded(e journal.Entry) {
+	r.rode = append(r.rode, e)
+	r.rode = r.rode[max(0, len(r.rode)-rodeLately):]
 	if r.OnEvent != nil && !r.gone {
 		r.OnEvent(e.Event)
 	}

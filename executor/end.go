@@ -47,7 +47,7 @@ func (r *run) end(e Ended) Ended {
 	e.Owed = owed(e, r.failing())
 	if r.mute {
 		e.Message = "what happens can no longer be recorded, so nothing more is done"
-		e.Owed = []string{"once etcd answers again, go on with fettle resume " + r.Journal.ID() + ": it looks first at what was done"}
+		e.Owed = []string{"once etcd answers again, go on with `fettle resume " + r.Journal.ID() + "`: it looks first at what was done"}
 	}
 	e.fit()
 	return e

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -33,17 +34,27 @@ const (
 
 // Started opens a run.
 type Started struct {
-	Goal      string `json:"goal"`
-	Doc       string `json:"doc,omitempty"`
-	Scope     string `json:"scope"`
-	Mode      string `json:"mode"`
-	MaxRounds int    `json:"max_rounds"`
-	ModelHash string `json:"model_hash"`
-	Host      string `json:"host"`
-	PID       int    `json:"pid"`
-	Version   string `json:"version"`
+	Goal      string   `json:"goal"`
+	Doc       string   `json:"doc,omitempty"`
+	Scope     string   `json:"scope"`
+	Mode      string   `json:"mode"`
+	MaxRounds int      `json:"max_rounds"`
+	MaxCalls  *int     `json:"max_calls,omitempty"` // of language models; nil: no limit
+	MaxCost   *float64 `json:"max_cost,omitempty"`  // of those, in USD
+	ModelHash string   `json:"model_hash"`
+	Host      string   `json:"host"`
+	PID       int      `json:"pid"`
+	Version   string   `json:"version"`
 
 	Plan *GivenPlan `json:"plan,omitempty"` // that it is to carry out in place of planning
+}
+
+// limitOf returns what a limit allows, nil where there is none.
+func limitOf[T cmp.Ordered](l policy.Limit[T]) *T {
+	if !l.Set {
+		return nil
+	}
+	return &l.Value
 }
 
 // Resumed tells that another process, or the same person later, goes on with
@@ -134,8 +145,9 @@ type Attempt struct {
 	Round    int      `json:"round"`
 	Attempt  int      `json:"attempt"`
 	Planner  string   `json:"planner"`
-	Verdict  string   `json:"verdict"` // pass, fail, error, needs-person
-	Next     string   `json:"next"`    // done, ask_again, ask_next, end_round
+	Model    string   `json:"model,omitempty"` // of language, that was asked
+	Verdict  string   `json:"verdict"`         // pass, fail, error, needs-person
+	Next     string   `json:"next"`            // done, ask_again, ask_next, end_round
 	Steps    []string `json:"steps"`
 	Kind     string   `json:"kind,omitempty"`
 	Critique string   `json:"critique,omitempty"`
@@ -146,6 +158,10 @@ type Attempt struct {
 	Calls   int     `json:"calls,omitempty"` // of language models
 	Tokens  int     `json:"tokens,omitempty"`
 	CostUSD float64 `json:"cost_usd,omitempty"`
+
+	Notes []string `json:"notes,omitempty"` // how it came about: what was left out of the question, put up with in the reply
+
+	Violation *Violation `json:"violation,omitempty"` // that a lesson may be drawn from
 }
 
 // Change is one fluent and what it becomes.
@@ -174,7 +190,8 @@ type Plan struct {
 	Steps      []PlannedStep `json:"steps"`
 	Invariants []string      `json:"invariants,omitempty"`
 	PlanHash   string        `json:"plan_hash"`
-	Tried      string        `json:"tried_key"` // of the plan and what bears on it: the same again is a repeat
+	Tried      string        `json:"tried_key"`         // of the plan and what bears on it: the same again is a repeat
+	Remarks    []string      `json:"remarks,omitempty"` // what critics say of it, for whoever approves
 }
 
 // Decision is an answer of the policy, and all that it depended on.

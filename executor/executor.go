@@ -53,6 +53,7 @@ type Config struct {
 	Version    string
 	Policy     *policy.Policy
 	Proposers  []planner.Proposer
+	Critics    []planner.Critic // they read what the validator accepted
 	Settings   map[*model.Action]Settings
 	Observer   Observer
 	Discoverer Discoverer // nil: every object is declared
@@ -129,7 +130,7 @@ func Run(ctx context.Context, c Config) (Ended, error) {
 	defer r.leave(ctx)
 	host, pid := identity()
 	err := r.emit(ctx, RunStarted, Started{
-		Goal: c.GoalName, Doc: c.Goal.Doc, Scope: c.Scope, Mode: string(c.Policy.Mode), MaxRounds: c.Policy.MaxRounds,
+		Goal: c.GoalName, Doc: c.Goal.Doc, Scope: c.Scope, Mode: string(c.Policy.Mode), MaxRounds: c.Policy.MaxRounds, MaxCalls: limitOf(c.Policy.MaxCalls), MaxCost: limitOf(c.Policy.MaxCost),
 		ModelHash: c.ModelHash, Host: host, PID: pid, Version: c.Version, Plan: c.PlanFile.given(),
 	}, c.PlanFile.blobs()...)
 	if err != nil {
@@ -154,6 +155,7 @@ func (r *run) drive(ctx context.Context) (Ended, error) {
 		}
 		return end, err
 	}
+	r.propose(ctx, end)
 	r.partNames(ctx, &end)
 	if e := r.finish(ctx, end); err == nil {
 		err = e

@@ -147,7 +147,8 @@ type rig struct {
 	cli    *clientv3.Client
 	events []journal.Event
 	ago    time.Duration
-	text   string // of the model
+	text   string       // of the model
+	writer *journal.Run // of the run under way
 	// see is told of every event, in the run's goroutine: what it does comes
 	// between that event and whatever the run does next.
 	see func(kind string, e journal.Event)
@@ -287,7 +288,7 @@ func (r *rig) try(ctx context.Context) (Ended, error) {
 	r.Helper()
 	run, err := r.journal().Start(testCtx(r), NewHead(r.config.GoalName, r.config.Scope, "host", 1))
 	must(r, err)
-	r.events = nil
+	r.events, r.writer = nil, run
 	c := r.config
 	c.Journal = run
 	c.OnEvent = func(e journal.Event) {

@@ -88,6 +88,9 @@ func TestAnUnsolvableGoalWaitsForOthersAtWork(t *testing.T) {
 	if end.Rounds != 1 {
 		t.Errorf("%d rounds", end.Rounds)
 	}
+	if n := len(all[Observation](r, Observed)); n != 2 {
+		t.Errorf("observed %d times, want once before and once after the wait: %v", n, r.kinds())
+	}
 }
 
 func TestAnUnsolvableGoalDoesNotWaitForOthersBeyondMaxWait(t *testing.T) {

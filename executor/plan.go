@@ -42,7 +42,7 @@ func (r *run) plan(ctx context.Context) (*accepted, *Ended, error) {
 		r.progress.Attempted()
 		broken = r.emit(ctx, AttemptMade, r.attempted(a))
 		return broken
-	})
+	}, r.Critics...)
 	var stop *stopped
 	switch {
 	case broken != nil:
@@ -74,7 +74,7 @@ func (r *run) limits() planner.Limits {
 	p := r.Policy
 	return planner.Limits{
 		MaxAttempts: p.MaxAttempts, SameFailureRetries: p.SameFailureRetries,
-		MaxPlanSteps: p.MaxPlanSteps.Value, MaxRepeats: p.MaxRepeats,
+		MaxPlanSteps: p.MaxPlanSteps.Value, MaxRepeats: p.MaxRepeats, CriticRounds: p.CriticRounds.Or(p.MaxAttempts),
 	}
 }
 
@@ -168,7 +168,7 @@ func (r *run) letWork(ctx, wctx context.Context, everything []lease.Resource) (*
 func (r *run) accept(res planner.Result) (*accepted, error) {
 	a := &accepted{steps: res.Plan, event: Plan{
 		Round: r.round, Planner: res.Proposer, Optimal: res.Optimal, Cost: res.Cost,
-		PlanHash: PlanHash(r.ModelHash, r.GoalName, res.Plan), Tried: planner.Key(r.problem(), res.Plan),
+		PlanHash: PlanHash(r.ModelHash, r.GoalName, res.Plan), Tried: planner.Key(r.problem(), res.Plan), Remarks: res.Remarks,
 	}}
 	for _, inv := range r.u.Invariants {
 		if inv.Message != "" {
@@ -215,7 +215,9 @@ func (r *run) attempted(a planner.Attempt) Attempt {
 		Round: r.round, Attempt: a.Number, Planner: a.Proposer, Verdict: string(a.Outcome), Next: string(a.Next), Kind: string(a.Kind),
 		Critique: a.Critique, Cost: a.Cost, Optimal: a.Proposal.Optimal, MS: ms(a.Took), Steps: []string{},
 	}
+	e.Violation = violation(a)
 	e.Calls, e.Tokens, e.CostUSD = a.Usage.Calls, a.Usage.TokensIn+a.Usage.TokensOut, a.Usage.Cost
+	e.Model, e.Notes = a.Model, a.Proposal.Notes
 	for _, st := range a.Steps {
 		e.Steps = append(e.Steps, st.String())
 	}

@@ -51,7 +51,8 @@ func (g *guard) record(ctx context.Context, ev *Finished, bodies []journal.Blob)
 // another; where another did so already, what it found out stands.
 func (g *guard) lost(ctx context.Context, ev *Finished, outcome lease.Outcome, cause error) error {
 	ev.Outcome, ev.Lost, outcome.Result = unknown, true, lease.UnknownResult
-	ev.Message = strings.TrimPrefix(ev.Message+"; ", "; ") + g.why(cause)
+	said := strings.Replace(ev.Message, ": "+cause.Error(), "", 1) // What cut it off is told once.
+	ev.Message = strings.TrimPrefix(said+"; ", "; ") + g.why(cause)
 	ev.Values, ev.Output = Values{}, nil // The next observation tells them.
 	var changed *lease.ChangedError
 	if !errors.As(cause, &changed) {

@@ -56,7 +56,7 @@ func (r *run) isMine(ctx context.Context) (bool, error) {
 	if ok, err := r.drives(ctx); !ok || err != nil {
 		return false, err
 	}
-	j := journal.Open(r.Beliefs.Client, string(r.Locker.Keys()))
+	j := r.events()
 	events, err := eventsOf(ctx, j, r.Journal.ID())
 	if err != nil {
 		return false, err
@@ -64,16 +64,25 @@ func (r *run) isMine(ctx context.Context) (bool, error) {
 	if hands(events) == r.hands {
 		return true, nil
 	}
-	h, err := readHead(ctx, j, r.Journal.ID())
-	switch {
+	r.handedOver(ctx, j)
+	return false, nil
+}
+
+// handedOver notes that another process had the run meanwhile, and what became of it.
+func (r *run) handedOver(ctx context.Context, j *journal.Journal) {
+	switch h, err := readHead(ctx, j, r.Journal.ID()); {
 	case err != nil:
-		return false, err
+		r.taken("another process went on with it")
 	case h.over():
 		r.taken("it has ended meanwhile: " + h.ending())
 	default:
 		r.taken(fmt.Sprintf("pid %d on %s went on with it", h.PID, h.Host))
 	}
-	return false, nil
+}
+
+// events is the journal that the run is written in, to be read.
+func (r *run) events() *journal.Journal {
+	return journal.Open(r.Beliefs.Client, string(r.Locker.Keys()))
 }
 
 // hands counts how often the events tell that a process went on with the run, or ended it.

@@ -46,6 +46,9 @@ func TestACancelledRunCutsItsActionAndLeavesItInDoubt(t *testing.T) {
 	must(t, err)
 	r.recorded(end)
 	r.ends(end, Cancelled, "")
+	if end.Message != "stopped, and the action in flight cut off, as asked" {
+		t.Errorf("message %q", end.Message)
+	}
 	f := all[Finished](r, StepFinished)[1]
 	if f.Outcome != unknown || f.Status != "unknown" {
 		t.Errorf("finished %+v", f)

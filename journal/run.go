@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -66,6 +67,12 @@ func (r *Run) Ride(kind string, data any, blobs ...Blob) (Entry, error) {
 	}
 	e.blobs = distinct(e.blobs)
 	return e, nil
+}
+
+// Events yields what was written of the run so far, in the order of the numbers.
+// It ends at the first error.
+func (r *Run) Events(ctx context.Context) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) { _, _, _ = r.j.read(ctx, r.id, 0, yield) }
 }
 
 // SetHead replaces the head.

@@ -22,7 +22,7 @@ var (
 	breaches  = []validator.Kind{validator.Precondition, validator.UnknownValue, validator.EffectConflict, validator.Invariant, validator.Policy, validator.Goal}
 	slips     = []validator.Kind{validator.Syntax, validator.UnknownAction, validator.WrongArity, validator.UnknownObject, validator.WrongType}
 	noPlan    = []string{string(planner.NoPlan), string(planner.Unsolvable), string(planner.Unobservable), string(planner.Exhausted)}
-	hindrance = []string{"approval", "busy", "fence", "in_doubt", "infrastructure", "lease", "observe", policy.Paused, "raise", "stopped"}
+	hindrance = []string{"approval", "busy", "fence", "in_doubt", "infrastructure", "lease", "observe", policy.Paused, "raise", "stopped", "taken_over"}
 )
 
 // ends are the reasons with which runs end, by status.

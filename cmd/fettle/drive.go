@@ -27,6 +27,12 @@ func (a *app) drive(
 	l.world.UseLeases(world.NewLeases(locker, id))
 	c.Locker, c.Beliefs = locker, executor.Beliefs{Client: s.Client(), Keys: locker.Keys()}
 	c.Stop = ctx.Done()
+	if len(l.Planners) > 0 {
+		var err error
+		if l.lessons, err = executor.ApprovedLessons(ctx, s.Client(), s.scope, c.Universe, c.GoalName); err != nil {
+			return fmt.Errorf("read the lessons: %w", err)
+		}
+	}
 	space := s.WatchSpace(spaceEvery)
 	defer space.Close()
 	c.Space = space

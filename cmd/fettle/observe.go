@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -20,7 +21,8 @@ func newObserveCommand(a *app) *cobra.Command {
 		Use:   "observe [FLUENT…]",
 		Short: "Read the world once",
 		Long: "Reads the world once and prints each fluent's value, how old it is and where it came from,\n" +
-			"and which objects were found of each type that has a discover block.\n" +
+			"and which objects were found of each type that has a discover block. Of a fluent that nothing observes (a belief)\n" +
+			"it prints what the last action left, and which action that was; unknown while that one is under way or in doubt.\n" +
 			"FLUENT is the name of a fluent; without any, all are read. Nothing is changed.",
 		Example: "  fettle observe --model examples/fleet in_lb\n  fettle observe -o json > state.json && fettle plan --state state.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -55,9 +57,9 @@ func (a *app) observe(ctx context.Context, path string, names []string, format s
 	return nil
 }
 
-// observeNamed reads the named fluents, or all that have a source. A derived
-// fluent stands for those it is derived from. The store is opened only where
-// the model looks at named leases.
+// observeNamed reads the named fluents, or all: those that have a source, and
+// what is believed of those that only actions change. A derived fluent stands
+// for those it is derived from. The store is opened only where it is asked.
 func (a *app) observeNamed(ctx context.Context, l *loaded, u *model.Universe, names []string) ([]world.Reading, error) {
 	chosen := map[*model.Fluent]bool{}
 	for _, n := range names {
@@ -68,28 +70,53 @@ func (a *app) observeNamed(ctx context.Context, l *loaded, u *model.Universe, na
 		(&model.Expr{Op: model.OpFluent, Fluent: f}).BaseFluents(chosen)
 	}
 	var refs []model.Ref
+	var beliefs []*model.Fluent
 	for _, f := range l.Model.Fluents {
-		if l.world.Observes(f) && (len(names) == 0 || chosen[f]) {
+		switch {
+		case len(names) > 0 && !chosen[f]:
+		case l.world.Observes(f):
 			refs = append(refs, model.Ref{Fluent: f})
+		case f.Initial != nil:
+			beliefs = append(beliefs, f)
 		}
 	}
-	if len(refs) == 0 && len(names) == 0 && l.world.Discovers() {
-		return nil, nil
-	}
-	if len(refs) == 0 {
+	if len(refs)+len(beliefs) == 0 {
+		if len(names) == 0 && l.world.Discovers() {
+			return nil, nil
+		}
 		return nil, fmt.Errorf("nothing to observe: give the fluents an observe block")
 	}
-	if len(l.world.LeaseNames(u)) > 0 {
-		s, err := a.openStore(ctx, l.Loaded)
-		if err != nil {
-			return nil, err
-		}
+	s, err := a.observedStore(ctx, l, u, len(beliefs) > 0)
+	if err != nil {
+		return nil, err
+	}
+	if s != nil {
 		defer s.Close()
 		locker := a.locker(s)
 		defer locker.Close()
 		l.world.UseLeases(world.NewLeases(locker, ""))
 	}
-	return l.world.Observe(ctx, u, refs, time.Time{}), nil
+	believed, err := a.observeBeliefs(ctx, s, u, beliefs)
+	if err != nil {
+		return nil, err
+	}
+	return append(l.world.Observe(ctx, u, refs, time.Time{}), believed...), nil
+}
+
+// observedStore opens the store where what is observed is in it: named leases,
+// or beliefs, which are the initial ones as long as there is no store.
+func (a *app) observedStore(ctx context.Context, l *loaded, u *model.Universe, beliefs bool) (*store, error) {
+	if len(l.world.LeaseNames(u)) > 0 {
+		return a.openStore(ctx, l.Loaded)
+	}
+	if !beliefs {
+		return nil, nil
+	}
+	s, err := a.existingStore(ctx, l.Loaded)
+	if none := (*noStoreError)(nil); errors.As(err, &none) {
+		return nil, nil
+	}
+	return s, err
 }
 
 func fluentNames(m *model.Model) []string {

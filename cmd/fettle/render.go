@@ -22,6 +22,7 @@ type renderer struct {
 	round int
 	steps []executor.PlannedStep // of the plan under way
 	width int                    // of the widest action of that plan
+	spent spent                  // by calls of models
 	acted bool                   // something was carried out before
 	open  bool                   // the last line was not blank
 	said  string                 // what the run waits for
@@ -88,6 +89,8 @@ func (r *renderer) event(e journal.Event) error {
 		executor.DoubtResolved: decoded(r.resolved),
 		executor.RoundEnded:    decoded(r.roundEnded),
 		executor.RunEnded:      decoded(r.ended),
+
+		executor.LessonsProposed: decoded(r.proposed),
 	}[e.Kind]
 	if !ok {
 		return nil
@@ -110,6 +113,7 @@ func decoded[T any](show func(T, time.Time)) func(json.RawMessage, time.Time) er
 }
 
 func (r *renderer) started(e executor.Started, _ time.Time) {
+	r.spent.maxCalls, r.spent.maxCost = e.MaxCalls, e.MaxCost
 	title := fmt.Sprintf("%s · goal %s", e.Scope, e.Goal)
 	if e.Doc != "" {
 		title += ": " + e.Doc
@@ -247,6 +251,7 @@ func (r *renderer) roundStarted(e executor.Round, _ time.Time) {
 }
 
 func (r *renderer) decision(e executor.Decision, _ time.Time) {
+	r.calling(e)
 	if e.Answer != policy.Continue {
 		r.line("  the policy says %s: %s", e.Answer, plain(strings.Join(e.Reasons, "; ")))
 	}

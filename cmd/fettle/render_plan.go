@@ -7,33 +7,10 @@ import (
 	"time"
 
 	"github.com/fettleops/fettle/executor"
-	"github.com/fettleops/fettle/planner"
 )
 
-func (r *renderer) attempt(e executor.Attempt, _ time.Time) {
-	who := e.Planner
-	if e.Attempt > 1 {
-		who += fmt.Sprintf("  attempt %d", e.Attempt)
-	}
-	if e.Verdict == "pass" {
-		how := fmt.Sprintf("%s, cost %s, valid", count(len(e.Steps), "step"), number(e.Cost))
-		if e.Optimal {
-			how += ", optimal"
-		}
-		r.line("  %s  %s (%s)", pad(who, 9), how, short(e.MS))
-		return
-	}
-	r.idle = e.Verdict == string(planner.NeedsPerson)
-	what := e.Critique
-	if len(e.Steps) > 0 {
-		what = count(len(e.Steps), "step") + "  " + r.p.bad("✗ ") + plain(what)
-	} else {
-		what = r.p.bad("✗ ") + plain(what)
-	}
-	r.line("  %s  %s", pad(who, 9), what)
-}
-
 func (r *renderer) plan(e executor.Plan, _ time.Time) {
+	r.used()
 	r.steps, r.width = e.Steps, 0
 	actions := make([]string, len(e.Steps))
 	for i, s := range e.Steps {
@@ -59,6 +36,9 @@ func (r *renderer) plan(e executor.Plan, _ time.Time) {
 	}
 	r.gap()
 	r.line("  %s", r.p.faint(plain(strings.Join(promises(e, unfenced, undo), " · "))))
+	for _, s := range e.Remarks {
+		r.line("  %s", r.p.warn("critic: "+plain(s)))
+	}
 	if names := unprotected(e.Steps); len(names) > 0 {
 		r.line("  %s", r.p.warn(plain(whyUnprotected(names))))
 	}

@@ -32,7 +32,7 @@ func (r *renderer) skipped(e executor.Skipped, _ time.Time) {
 
 func (r *renderer) waiting(e executor.Waiting, _ time.Time) {
 	if e.Step == 0 { // Not for a step: for what bears on the goal.
-		r.said, r.idle = e.Busy, true
+		r.said = e.Busy
 		r.line("  %s  %s", r.p.warn("waiting"), plain(e.Busy))
 		return
 	}
@@ -173,6 +173,7 @@ func (r *renderer) resolved(e executor.Resolved, _ time.Time) {
 
 func (r *renderer) roundEnded(e executor.RoundEnd, _ time.Time) {
 	defer func() { r.said, r.idle = "", false }()
+	r.used()
 	if e.Steps == 0 && e.Reason != "" && !r.acted && e.Reason != r.said {
 		r.line("  %s", plain(e.Reason))
 	}
@@ -180,9 +181,13 @@ func (r *renderer) roundEnded(e executor.RoundEnd, _ time.Time) {
 }
 
 func (r *renderer) ended(e executor.Ended, _ time.Time) {
+	r.used()
 	r.gap()
 	word := strings.ToUpper(e.Status[:1]) + e.Status[1:]
 	totals := fmt.Sprintf("%s, %s, %.1f s", count(e.Rounds, "round"), count(e.Actions, "action"), e.Seconds)
+	if e.Cost > 0 {
+		totals += ", " + usd(e.Cost)
+	}
 	if e.Status == executor.Succeeded {
 		n := len(e.Evidence)
 		for _, more := range e.EvidenceMore {
