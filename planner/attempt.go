@@ -40,6 +40,7 @@ const (
 type Attempt struct {
 	Number   int // within the round, from 1
 	Proposer string
+	Model    string // the language model that was asked; "" for none
 	Steps    []model.Step
 	Outcome  Outcome
 	Kind     validator.Kind   // of what is wrong; "" for a plan that passed
@@ -50,6 +51,7 @@ type Attempt struct {
 	Usage    Usage
 	Took     time.Duration
 	Next     Next
+	Remarks  []string // critics' on a plan that passed
 
 	key string
 }

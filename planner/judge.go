@@ -16,8 +16,10 @@ func (r *round) judge(a *Attempt, p Proposal) {
 		a.failed(NoPlan, "no plan found: "+p.Reason)
 	case p.Verdict != HasPlan && p.Proof:
 		a.Outcome, a.Critique = NeedsPerson, p.Reason
-	case p.Verdict != HasPlan:
+	case p.Verdict == SaysUnsolvable || p.Verdict == SaysUnobservable:
 		a.failed(NoPlan, fmt.Sprintf("the goal is said to be %s, without proof: %s", p.Verdict, p.Reason))
+	case p.Verdict != HasPlan:
+		a.failed(validator.Kind(p.Verdict), p.Reason)
 	default:
 		r.judgePlan(a, p)
 	}

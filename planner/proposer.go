@@ -7,7 +7,8 @@ import (
 	"github.com/fettleops/fettle/validator"
 )
 
-// Proposer is a source of plans. An error means that it could not be asked; a
+// Proposer is a source of plans. An error means that it could not be asked, so
+// that the next one is; a [FatalError] that nobody may be asked in its place. A
 // bad plan is no error.
 type Proposer interface {
 	Name() string
@@ -36,7 +37,25 @@ const (
 	SaysUnsolvable   Verdict = "unsolvable"   // the goal cannot be reached
 	SaysUnobservable Verdict = "unobservable" // not with what is known
 	GaveUp           Verdict = "exhausted"    // nothing found within its limits
+
+	// What a language model answers in place of a plan, with the reason.
+	Refused     Verdict = "refusal"
+	Filtered    Verdict = "content_filter" // its provider withheld the answer
+	Overlong    Verdict = "length"         // it was cut at the most tokens an answer may have
+	CutShort    Verdict = "cut"            // it ended in its midst, and nobody says why
+	Empty       Verdict = "empty"
+	NotAnAnswer Verdict = "not_an_answer" // an error page in place of an answer
 )
+
+// FatalError says that a proposer cannot be asked, and that this is not to be
+// passed over by asking the next.
+type FatalError struct{ Err error }
+
+// Error returns what is wrong.
+func (e *FatalError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *FatalError) Unwrap() error { return e.Err }
 
 // Proposal is a proposer's answer: a plan, or why there is none.
 type Proposal struct {
@@ -54,6 +73,9 @@ type Proposal struct {
 	// Final says that the same question will get the same answer.
 	Final bool
 	Usage Usage
+	// Notes say how the proposal came about, for a person: what was left out of
+	// the question, what was put up with in the reply.
+	Notes []string
 }
 
 // Usage is what calls of a model used, or may use at most.

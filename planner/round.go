@@ -16,6 +16,7 @@ type Limits struct {
 	SameFailureRetries int // equal failures of one proposer in a row before the next is asked; 0: any number
 	MaxPlanSteps       int // 0: any
 	MaxRepeats         int // how often one plan may be tried from one state; 0: any number
+	CriticRounds       int // plans that the critics read; 0: none
 }
 
 // Status says how a round ended.
@@ -41,6 +42,7 @@ type Result struct {
 	Reason   string           // why there is no plan, for a person
 	Unknown  []string         // the facts that an unobservable goal needs
 	Repeated bool             // a valid plan was refused because it had been tried
+	Remarks  []string         // what critics say of the plan, for whoever approves
 	Attempts []Attempt
 	Usage    Usage
 	Uptake   map[string]Uptake // by proposer
@@ -58,6 +60,12 @@ type round struct {
 	attempts []Attempt
 	result   Result
 	errs     []error
+	fatal    error // nobody may be asked in the place of who failed
+
+	critics  []Critic
+	reviews  int
+	required []string // by the critics, of the last plan that they read
+	spare    *Attempt // the last plan that nobody but a critic objects to
 }
 
 // Round asks the proposers in order until one of them has a valid plan or a
@@ -66,12 +74,14 @@ type round struct {
 // same failure as often as the limits say. The goal's sentence is taken from
 // the model. The error is that of the context, of onAttempt, or of proposers
 // none of whom could be asked; everything else is a [Result]. The plan that a
-// valid result has was accepted by the validator from the problem's start.
-func Round(ctx context.Context, problem validator.Problem, proposers []Proposer, limits Limits, budget Budget, tried *Tried, onAttempt func(Attempt) error) (Result, error) {
+// valid result has was accepted by the validator from the problem's start; where
+// critics read plans too, it is the last that the validator accepted, be it with
+// their remarks.
+func Round(ctx context.Context, problem validator.Problem, proposers []Proposer, limits Limits, budget Budget, tried *Tried, onAttempt func(Attempt) error, critics ...Critic) (Result, error) {
 	if len(proposers) == 0 || limits.MaxAttempts < 1 {
 		return Result{Status: Exhausted}, errors.New("a planning round needs a planner and at least one attempt")
 	}
-	r := &round{problem: problem, limits: limits, budget: marked{budget}, tried: tried, note: onAttempt, goal: sentence(problem)}
+	r := &round{problem: problem, limits: limits, budget: marked{budget}, tried: tried, note: onAttempt, goal: sentence(problem), critics: critics}
 	r.result.Uptake = map[string]Uptake{}
 	for i, p := range proposers {
 		done, err := r.ask(ctx, p, i == len(proposers)-1)
@@ -85,8 +95,12 @@ func Round(ctx context.Context, problem validator.Problem, proposers []Proposer,
 	return r.end(), r.unasked()
 }
 
-// unasked returns the proposers' errors where none of them could be asked.
+// unasked returns the proposers' errors where none of them could be asked, or
+// none may be asked in the place of one.
 func (r *round) unasked() error {
+	if r.fatal != nil {
+		return r.fatal
+	}
 	if r.result.Stopped != nil || len(r.errs) < len(r.attempts) {
 		return nil
 	}
@@ -152,6 +166,9 @@ func (r *round) attempt(ctx context.Context, p Proposer) (*Attempt, error) {
 		return nil, fmt.Errorf("planning was stopped: %w", err)
 	}
 	a := &Attempt{Number: len(r.attempts) + 1, Proposer: p.Name()}
+	if m, ok := p.(interface{ Model() string }); ok {
+		a.Model = m.Model()
+	}
 	began := time.Now()
 	proposal, err := p.Propose(ctx, Request{
 		Problem: r.problem, Goal: r.goal, Attempts: r.attempts[:len(r.attempts):len(r.attempts)],
@@ -159,6 +176,7 @@ func (r *round) attempt(ctx context.Context, p Proposer) (*Attempt, error) {
 	})
 	a.Took = time.Since(began)
 	var stopped *StopError
+	var fatal *FatalError
 	switch {
 	case errors.As(err, &stopped):
 		r.result.Stopped = stopped
@@ -170,8 +188,14 @@ func (r *round) attempt(ctx context.Context, p Proposer) (*Attempt, error) {
 		a.failed(Failure, err.Error())
 		a.Outcome, a.Usage = Error, proposal.Usage
 		r.errs = append(r.errs, fmt.Errorf("%s: %w", p.Name(), err))
+		if errors.As(err, &fatal) {
+			r.fatal = r.errs[len(r.errs)-1]
+		}
 	default:
 		r.judge(a, proposal)
+		if a.Outcome == Pass {
+			r.review(ctx, a)
+		}
 	}
 	return a, nil
 }
@@ -183,7 +207,7 @@ func (r *round) decide(a *Attempt, same int, last bool) {
 	switch {
 	case a.Outcome == Pass || a.Outcome == NeedsPerson:
 		a.Next = Done
-	case a.Number >= r.limits.MaxAttempts, giveUp && last:
+	case r.fatal != nil, a.Number >= r.limits.MaxAttempts, giveUp && last:
 		a.Next = EndRound
 	case giveUp:
 		a.Next = AskNext
@@ -201,10 +225,7 @@ func (r *round) record(a *Attempt) error {
 	res.Repeated = res.Repeated || a.Kind == Repeat
 	switch a.Outcome {
 	case Pass:
-		res.Status, res.Proposer, res.Plan, res.Report = Valid, a.Proposer, a.Steps, a.Report
-		res.Optimal, res.Cost = a.Proposal.Optimal, a.Cost
-		res.Key = Key(r.problem, a.Steps)
-		r.tried.Add(res.Key)
+		r.accept(a)
 	case NeedsPerson:
 		res.Status, res.Proposer, res.Reason, res.Unknown = Status(a.Proposal.Verdict), a.Proposer, a.Critique, a.Proposal.Unknown
 	}
@@ -214,8 +235,21 @@ func (r *round) record(a *Attempt) error {
 	return r.note(*a)
 }
 
-// end completes the result.
+// accept makes the attempt's plan the result.
+func (r *round) accept(a *Attempt) {
+	res := &r.result
+	res.Status, res.Proposer, res.Plan, res.Report = Valid, a.Proposer, a.Steps, a.Report
+	res.Optimal, res.Cost, res.Remarks = a.Proposal.Optimal, a.Cost, a.Remarks
+	res.Key = Key(r.problem, a.Steps)
+	r.tried.Add(res.Key)
+}
+
+// end completes the result. A plan that only a critic objected to is not lost
+// to worse ones after it.
 func (r *round) end() Result {
+	if r.result.Status == "" && r.spare != nil && r.fatal == nil {
+		r.accept(r.spare)
+	}
 	res := r.result
 	res.Attempts = r.attempts
 	if res.Status != "" {

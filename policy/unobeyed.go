@@ -16,8 +16,8 @@ func (p *Policy) Unobeyed() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	not := func(rng *hcl.Range, what, mend string) {
 		diags = append(diags, &hcl.Diagnostic{
-			Severity: hcl.DiagError, Summary: "Not carried out by this version", Subject: rng,
-			Detail: fmt.Sprintf("This version of fettle does not carry out %s, so a run would not keep to this policy. %s", what, mend),
+			Severity: hcl.DiagError, Summary: what + " is not carried out by this version", Subject: rng,
+			Detail: "A run would not keep to this policy. " + mend,
 		})
 	}
 	for i := range p.Rules {
@@ -28,9 +28,6 @@ func (p *Policy) Unobeyed() hcl.Diagnostics {
 	}
 	if p.OnStop == Restore {
 		not(p.where("on_stop"), "on_stop = \"restore\"", "Use on_stop = \"report\": the end report names what is left undone.")
-	}
-	if p.CriticRounds.Set && p.CriticRounds.Value > 0 {
-		not(p.where("critic_rounds"), "critic_rounds", "Remove it.")
 	}
 	return diags
 }

@@ -49,7 +49,7 @@ func (a *app) check(path, format string) error {
 	}
 	defer l.world.Close()
 	if !diags.HasErrors() {
-		diags = load.Sort(append(append(diags, l.Doubts()...), l.restrictions()...))
+		diags = load.Sort(append(append(append(diags, l.Doubts()...), l.ownCritic()...), l.restrictions()...))
 	}
 	code := exitDone
 	if diags.HasErrors() {

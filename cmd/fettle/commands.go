@@ -8,6 +8,6 @@ func commands(a *app) []*cobra.Command {
 		newInitCommand(a), newCheckCommand(a), newFmtCommand(a), newImportCommand(a), newGraphCommand(a), newValidateCommand(a), newPlanCommand(a),
 		newTestCommand(a), newObserveCommand(a), newRunCommand(a), newRunsCommand(a), newShowCommand(a),
 		newResumeCommand(a), newCancelCommand(a), newPauseCommand(a), newUnpauseCommand(a),
-		newLeasesCommand(a), newLeaseCommand(a), newIntentsCommand(a), newVersionCommand(a),
+		newLeasesCommand(a), newLeaseCommand(a), newIntentsCommand(a), newLessonsCommand(a), newVersionCommand(a),
 	}
 }

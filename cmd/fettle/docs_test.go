@@ -13,22 +13,27 @@ import (
 	"testing"
 )
 
-const languageReference = "../../docs/language.md"
-
 // documents are the kinds of fences whose text is put into the file that they
 // name; a file that is named again grows.
-var documents = []string{"hcl", "json", "text", "pddl"}
+var documents = []string{"hcl", "json", "text", "pddl", "python"}
 
 // TestLanguageReference promises that whoever follows docs/language.md from its
 // first line to its last, writing what it writes and typing what it types, sees
 // what it shows. No fence goes unchecked, and whatever a fence writes is looked
 // at by a command after it.
-func TestLanguageReference(t *testing.T) {
-	raw, err := os.ReadFile(languageReference)
+func TestLanguageReference(t *testing.T) { follow(t, "../../docs/language.md") }
+
+// TestPlannersGuide promises the same of docs/planners.md.
+func TestPlannersGuide(t *testing.T) { follow(t, "../../docs/planners.md") }
+
+func follow(t *testing.T, guide string) {
+	t.Helper()
+	raw, err := os.ReadFile(guide)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &docReader{t: t, dir: t.TempDir(), unread: map[string]int{}, models: map[string]bool{}, env: readerEnv(t)}
+	name := filepath.Base(guide)
+	r := &docReader{t: t, name: name, dir: t.TempDir(), unread: map[string]int{}, models: map[string]bool{}, env: readerEnv(t)}
 	lines := strings.SplitAfter(string(raw), "\n")
 	var out strings.Builder
 	for i := 0; i < len(lines); i++ {
@@ -36,7 +41,7 @@ func TestLanguageReference(t *testing.T) {
 		info, opens := strings.CutPrefix(lines[i], "```")
 		if !opens {
 			if mark := strings.TrimSpace(lines[i]); strings.HasPrefix(mark, "```") || strings.HasPrefix(mark, "~~~") {
-				t.Errorf("language.md:%d: a fence begins its line with ```", i+1)
+				t.Errorf("%s:%d: a fence begins its line with ```", name, i+1)
 			}
 			continue
 		}
@@ -45,7 +50,7 @@ func TestLanguageReference(t *testing.T) {
 			end++
 		}
 		if end == len(lines) {
-			t.Fatalf("language.md:%d: the fence is not closed", i+1)
+			t.Fatalf("%s:%d: the fence is not closed", name, i+1)
 		}
 		out.WriteString(r.fence(i+1, strings.TrimSpace(info), strings.Join(lines[i+1:end], "")))
 		out.WriteString(lines[end])
@@ -53,16 +58,17 @@ func TestLanguageReference(t *testing.T) {
 	}
 	r.laidOut()
 	for dir, line := range r.unread {
-		t.Errorf("language.md:%d: nothing looks at what is written into %s", line, dir)
+		t.Errorf("%s:%d: nothing looks at what is written into %s", name, line, dir)
 	}
 	if *update && out.String() != string(raw) {
-		if err := os.WriteFile(languageReference, []byte(out.String()), 0o600); err != nil {
+		if err := os.WriteFile(guide, []byte(out.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// readerEnv is an environment in which this very test binary is fettle.
+// readerEnv is an environment in which this very test binary is fettle, and no
+// language model has a key.
 func readerEnv(t *testing.T) []string {
 	t.Helper()
 	self, err := os.Executable()
@@ -73,12 +79,13 @@ func readerEnv(t *testing.T) []string {
 	if err := os.Symlink(self, filepath.Join(bin, "fettle")); err != nil {
 		t.Fatal(err)
 	}
-	return append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0")
+	return append(os.Environ(), "OPENAI_API_KEY=", "ANTHROPIC_API_KEY=", "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0")
 }
 
 // docReader follows the reference.
 type docReader struct {
 	t      *testing.T
+	name   string // of the document
 	dir    string
 	env    []string
 	unread map[string]int  // folders written into since a command ran there, with the line
@@ -99,7 +106,7 @@ func (r *docReader) fence(line int, info, text string) string {
 		delete(r.unread, where)
 		return r.console(line, filepath.Join(r.dir, where), text)
 	}
-	r.t.Errorf("language.md:%d: a fence is one of %v with file=FOLDER/NAME, or console with dir=FOLDER, not %q", line, documents, info)
+	r.t.Errorf("%s:%d: a fence is one of %v with file=FOLDER/NAME, or console with dir=FOLDER, not %q", r.name, line, documents, info)
 	return text
 }
 
@@ -126,7 +133,7 @@ func (r *docReader) write(line int, name, text string) {
 func (r *docReader) laidOut() {
 	for dir := range r.models {
 		if out := r.run(filepath.Join(r.dir, dir), "fettle fmt --diff --check"); out != "" {
-			r.t.Errorf("language.md: %s is not laid out as fmt would:\n%s", dir, out)
+			r.t.Errorf("%s: %s is not laid out as fmt would:\n%s", r.name, dir, out)
 		}
 	}
 }
@@ -135,7 +142,7 @@ func (r *docReader) laidOut() {
 // what stands behind them.
 func (r *docReader) console(line int, dir, text string) string {
 	if !strings.HasPrefix(text, "$ ") {
-		r.t.Errorf("language.md:%d: a console begins with a command, as in $ fettle check", line)
+		r.t.Errorf("%s:%d: a console begins with a command, as in $ fettle check", r.name, line)
 		return text
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -149,7 +156,7 @@ func (r *docReader) console(line int, dir, text string) string {
 		if docShows(want, got) {
 			got = want
 		} else if !*update {
-			r.t.Errorf("language.md:%d: $ %s\nshows\n%s\nnot\n%s", line, command, got, want)
+			r.t.Errorf("%s:%d: $ %s\nshows\n%s\nnot\n%s", r.name, line, command, got, want)
 		}
 		fmt.Fprintf(&seen, "$ %s\n", command)
 		if got != "" {

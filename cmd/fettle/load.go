@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 
 	"github.com/fettleops/fettle/model"
 	"github.com/fettleops/fettle/model/load"
+	"github.com/fettleops/fettle/planner/llm"
+	"github.com/fettleops/fettle/planner/llm/prompt"
 	"github.com/fettleops/fettle/policy"
 	"github.com/fettleops/fettle/world"
 )
@@ -20,6 +23,10 @@ type loaded struct {
 	*load.Loaded
 	policy *policy.Policy // nil where the model has none
 	world  *world.World
+	// recorder writes exchanges with language models; nil: nobody asked for it.
+	recorder *llm.Recorder
+	// lessons are those that a person approved, once the store is open.
+	lessons []prompt.Lesson
 }
 
 // load reads a model for use. Its mistakes are printed, and answer 2; a file
@@ -58,11 +65,22 @@ func (a *app) read(path string) (*loaded, hcl.Diagnostics, error) {
 		diags = append(diags, d...)
 		if l.policy != nil {
 			diags = append(diags, l.policy.Check(m.Model)...)
+			if callsModels(m) {
+				diags = append(diags, l.policy.ForModels()...)
+			}
 		}
+	}
+	if !diags.HasErrors() {
+		diags = append(diags, l.askedInVain()...)
 	}
 	var d hcl.Diagnostics
 	l.world, d = world.Compile(m.Model, worldConfig(m))
 	return l, load.Sort(append(diags, d...)), nil
+}
+
+// callsModels tells whether a planner or a critic calls a language model.
+func callsModels(l *load.Loaded) bool {
+	return slices.ContainsFunc(slices.Concat(l.Planners, l.Critics), func(b *load.Block) bool { return clients[b.Kind] != nil })
 }
 
 func worldConfig(l *load.Loaded) world.Config {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,7 +17,8 @@ import (
 // planFlags are the flags of plan.
 type planFlags struct {
 	state, goal, planner, out, format string
-	observe, optimal                  bool
+	record                            string
+	observe, optimal, showPrompt      bool
 	limits                            limitFlags
 }
 
@@ -29,6 +29,8 @@ func newPlanCommand(a *app) *cobra.Command {
 		Short: "Propose a plan, validated, and change nothing",
 		Long: `Ask the model's planners for a plan, validate each proposal, give its critique back, until
 a plan is valid or the limits are reached. Without planner blocks the built-in search plans.
+Language models are called only where the model's policy limits calls and cost; --show-prompt
+prints the question without calling anyone, for which neither a key nor a policy is needed.
 
 The plan alone goes to stdout, one action a line; everything else to stderr. The limits are those
 of the model's policy, which flags can only tighten; without a policy they are the flags'.
@@ -43,6 +45,7 @@ limits, or none can be told while facts are unknown. 1: it could not be tried.`,
   $ fettle plan examples/fleet | fettle validate --plan - examples/fleet
   valid: 8 steps, cost 8, goal healthy reached
 
+  $ fettle plan --show-prompt examples/coordinated    # what a language model would be asked
   $ fettle plan --observe --out today.json examples/fleet && fettle run --plan today.json examples/fleet`,
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -60,10 +63,14 @@ limits, or none can be told while facts are unknown. 1: it could not be tried.`,
 	fl.StringVar(&f.planner, "planner", "", "ask this planner alone: the name of a planner block, or search")
 	fl.BoolVar(&f.optimal, "optimal", false, "search for a plan of least cost")
 	fl.StringVar(&f.out, "out", "", "save the plan in this file, for run --plan and validate --plan")
+	fl.BoolVar(&f.showPrompt, "show-prompt", false, "print what the first planner that is not the search (or --planner) would be asked, and ask nobody")
+	recordFlag(fl, &f.record)
 	fl.StringVarP(&f.format, "output", "o", "text", "text or json")
 	f.limits.register(fl)
 	a.stateDirFlag(cmd)
 	cmd.MarkFlagsMutuallyExclusive("state", "observe")
+	cmd.MarkFlagsMutuallyExclusive("show-prompt", "out")
+	cmd.MarkFlagsMutuallyExclusive("show-prompt", "record")
 	return cmd
 }
 
@@ -107,14 +114,27 @@ func (a *app) plan(ctx context.Context, args []string, f planFlags) error {
 // propose holds the round and prints what came of it.
 func (a *app) propose(ctx context.Context, p *planning, f planFlags) error {
 	p.limits.Search.Optimal = f.optimal
-	proposers, passed, err := plannersOf(p.loaded, f.planner, p.limits.Search)
+	if f.showPrompt {
+		return a.showPrompt(ctx, p, f)
+	}
+	rec, err := a.recorder(p.loaded, f.record)
 	if err != nil {
 		return err
 	}
-	for _, s := range passed {
-		fmt.Fprintln(a.err, "Warning:", s)
+	proposers, said, err := plannersOf(p.loaded, f.planner, p.limits.Search, rec)
+	if err != nil {
+		return err
 	}
-	if err := a.round(ctx, p, proposers); err != nil {
+	critics, rounds, passed, err := criticsOf(p.loaded, rec)
+	if err != nil {
+		return err
+	}
+	p.limits.CriticRounds = rounds
+	for _, s := range passed {
+		said = append(said, "Warning: "+s)
+	}
+	a.say(said)
+	if err := a.round(ctx, p, proposers, critics); err != nil {
 		return err
 	}
 	if f.out != "" && p.result.Status == planner.Valid {
@@ -166,7 +186,7 @@ func (a *app) planProblem(ctx context.Context, l *loaded, f planFlags) (validato
 var errDeadline = errors.New("the policy's deadline is over")
 
 // round holds the planning round, telling of each attempt on stderr.
-func (a *app) round(ctx context.Context, p *planning, proposers []planner.Proposer) error {
+func (a *app) round(ctx context.Context, p *planning, proposers []planner.Proposer, critics []planner.Critic) error {
 	var budget planner.Budget = planner.Unlimited{}
 	line := newWaitingLine(a.err)
 	defer line.stop()
@@ -180,8 +200,9 @@ func (a *app) round(ctx context.Context, p *planning, proposers []planner.Propos
 		ctx, cancel = context.WithTimeoutCause(ctx, pol.Deadline, errDeadline)
 		defer cancel()
 	}
-	res, err := planner.Round(ctx, p.problem, proposers, p.limits.Limits, budget, nil, note)
+	res, err := planner.Round(ctx, p.problem, proposers, p.limits.Limits, budget, nil, note, critics...)
 	p.result = res
+	tellUsed(line, p.loaded.policy, res.Usage)
 	if errors.Is(err, errDeadline) {
 		p.result.Reason = errDeadline.Error()
 		return nil

@@ -49,16 +49,19 @@ type planDocument struct {
 	Hashes   planHashes     `json:"hashes"`
 }
 
-// planAttempt is one proposal as JSON; tokens and cost, in USD, are what it
-// took to ask.
+// planAttempt is one proposal as JSON; calls of models, tokens and cost, in USD,
+// are what it took to ask. Notes say how it came about.
 type planAttempt struct {
 	Planner  string         `json:"planner"`
+	Model    string         `json:"model,omitempty"`
 	Steps    []planStep     `json:"steps"`
 	Valid    bool           `json:"valid"`
 	Critique string         `json:"critique,omitempty"`
 	Kind     validator.Kind `json:"kind,omitempty"`
+	Calls    int            `json:"calls"`
 	Tokens   int            `json:"tokens"`
 	Cost     float64        `json:"cost"`
+	Notes    []string       `json:"notes,omitempty"`
 }
 
 func (p *planning) document() (planDocument, error) {
@@ -80,8 +83,8 @@ func (p *planning) document() (planDocument, error) {
 	}
 	for _, at := range res.Attempts {
 		d.Attempts = append(d.Attempts, planAttempt{
-			Planner: at.Proposer, Steps: planSteps(at.Steps), Valid: at.Outcome == planner.Pass, Critique: at.Critique, Kind: at.Kind,
-			Tokens: at.Usage.TokensIn + at.Usage.TokensOut, Cost: at.Usage.Cost,
+			Planner: at.Proposer, Model: at.Model, Steps: planSteps(at.Steps), Valid: at.Outcome == planner.Pass, Critique: at.Critique, Kind: at.Kind,
+			Calls: at.Usage.Calls, Tokens: at.Usage.TokensIn + at.Usage.TokensOut, Cost: at.Usage.Cost, Notes: at.Proposal.Notes,
 		})
 	}
 	return d, nil
@@ -140,41 +143,6 @@ func writeWhole(file string, data []byte) error {
 		return err
 	}
 	return os.Rename(t.Name(), file)
-}
-
-// attemptTeller returns what shows attempts, a line each.
-func (a *app) attemptTeller(line *waitingLine, proposers []planner.Proposer) func(planner.Attempt) {
-	width := 0
-	for _, p := range proposers {
-		width = max(width, widest(24, p.Name()))
-	}
-	paint := newPaint(a.err)
-	return func(at planner.Attempt) {
-		line.println(pad(plain(at.Proposer), width) + "  " + attemptText(paint, at))
-	}
-}
-
-func attemptText(p paint, at planner.Attempt) string {
-	took := " (" + short(float64(at.Took.Microseconds())/1000) + ")"
-	switch {
-	case at.Outcome == planner.Pass:
-		s := count(len(at.Steps), "step") + ", cost unknown"
-		if !at.Report.CostUnknown {
-			s = count(len(at.Steps), "step") + ", cost " + model.FormatNumber(at.Cost)
-		}
-		s += ", " + p.good("valid")
-		if at.Proposal.Optimal {
-			s += ", optimal"
-		}
-		return s + took
-	case at.Outcome == planner.NeedsPerson:
-		return p.warn(string(at.Proposal.Verdict)) + took // the result says why
-	case at.Outcome == planner.Error:
-		return p.bad("no answer") + ": " + plain(at.Critique) + took
-	case at.Kind == planner.NoPlan:
-		return plain(at.Critique) + took
-	}
-	return count(len(at.Steps), "step") + ", " + p.bad("invalid") + ": " + plain(at.Critique) + took
 }
 
 // printPlan prints the result; the exit code is the answer.

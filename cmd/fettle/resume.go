@@ -48,6 +48,7 @@ func newResumeCommand(a *app) *cobra.Command {
 	fl.BoolVar(&f.approve, "approve", false, "answer yes beforehand to every plan from now on")
 	fl.BoolVar(&f.step, "step", false, "ask before each step too")
 	fl.StringVar(&f.plan, "plan", "", "carry out what is left of the plan in this file (text or JSON, - for stdin), not of the one the run was given")
+	recordFlag(fl, &f.record)
 	fl.StringVarP(&f.format, "output", "o", "text", "text, json (the end alone) or jsonl (every event from now on)")
 	f.metrics.add(fl)
 	a.stateDirFlag(cmd)
@@ -62,6 +63,9 @@ func (a *app) resume(ctx context.Context, path, name string, f runFlags) error {
 	}
 	defer l.world.Close()
 	if err := a.runnable(l); err != nil {
+		return err
+	}
+	if l.recorder, err = a.recorder(l, f.record); err != nil {
 		return err
 	}
 	m, err := a.serveMetrics(f.metrics)

@@ -19,6 +19,7 @@ import (
 // runFlags are the flags of run.
 type runFlags struct {
 	goal, plan, format string
+	record             string
 	approve, step      bool
 	metrics            metricsFlags
 }
@@ -36,7 +37,7 @@ func newRunCommand(a *app) *cobra.Command {
 			"Exit status: 0 the goal is reached, 1 it failed or has no policy, 2 the model has errors, 3 it stopped within its\n" +
 			"limits without the goal (a person is needed) or was cancelled, 4 it waits for an approval or for others: see\n" +
 			"`fettle resume`. Ctrl-C or SIGTERM finishes and records the action in flight and ends the run as cancelled; a second one\n" +
-			"cuts that action off, whose outcome is then in doubt.",
+			"cuts that action off, whose outcome is then in doubt. SIGQUIT is both at once.",
 		Example: "  fettle run examples/fleet\n  fettle run --goal healthy --approve --state-dir /var/lib/fettle examples/fleet\n" +
 			"  fettle run --metrics 127.0.0.1:9100 --metrics-linger 30s examples/fleet",
 		Args:        cobra.MaximumNArgs(1),
@@ -56,6 +57,7 @@ func newRunCommand(a *app) *cobra.Command {
 	fl.StringVar(&f.plan, "plan", "", "carry out the plan in this file (text or JSON, - for stdin) in place of planning")
 	fl.BoolVar(&f.approve, "approve", false, "answer yes beforehand to every plan of this run")
 	fl.BoolVar(&f.step, "step", false, "ask before each step too")
+	recordFlag(fl, &f.record)
 	fl.StringVarP(&f.format, "output", "o", "text", "text, json (the end alone) or jsonl (every event)")
 	f.metrics.add(fl)
 	a.stateDirFlag(cmd)
@@ -74,6 +76,9 @@ func (a *app) run(ctx context.Context, path string, f runFlags) error {
 	}
 	given, err := a.planFile(f.plan)
 	if err != nil {
+		return err
+	}
+	if l.recorder, err = a.recorder(l, f.record); err != nil {
 		return err
 	}
 	c, err := a.runConfig(l, given, f.goal)
@@ -123,9 +128,16 @@ func (a *app) runConfig(l *loaded, given *executor.PlanFile, text string) (execu
 		return executor.Config{}, errors.New("the model has no goal; add a goal block")
 	}
 	proposers, err := a.proposers(l, given, name)
+	if err != nil {
+		return executor.Config{}, err
+	}
+	critics, _, passed, err := criticsOf(l, l.recorder)
+	for _, s := range passed {
+		a.say([]string{"Warning: " + s})
+	}
 	return executor.Config{
 		Universe: u, Goal: goal, GoalArgs: args, GoalName: name, Scope: l.Scope, ModelHash: l.Hash, Version: version(),
-		Policy: l.policy, Proposers: proposers, Settings: settings(l), Observer: l.world, Actuator: l.world, Discoverer: discoverer(l),
+		Policy: l.policy, Proposers: proposers, Critics: critics, Settings: settings(l), Observer: l.world, Actuator: l.world, Discoverer: discoverer(l),
 		Leases: l.world.LeaseNames(u), By: userName(), Secrets: l.Secrets,
 	}, err
 }

@@ -29,10 +29,8 @@ func (a *app) proposers(l *loaded, given *executor.PlanFile, goal string) ([]pla
 		}
 		return []planner.Proposer{planner.NewFile(given.Name, validator.ReadPlan(bytes.NewReader(given.Text)))}, nil
 	}
-	out, passed, err := plannersOf(l, "", searchOptions(l.policy))
-	for _, s := range passed {
-		fmt.Fprintln(a.err, "Warning:", s)
-	}
+	out, said, err := plannersOf(l, "", searchOptions(l.policy), l.recorder)
+	a.say(said)
 	return out, err
 }
 

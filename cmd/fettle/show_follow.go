@@ -147,7 +147,11 @@ func (f *follower) awaitUndriven(ctx context.Context, s *store) error {
 			return err
 		case owner != nil && !deadHere(owner):
 			missing = false
-			err = locker.AwaitUnclaimed(ctx, f.id)
+			look, cancel := context.WithTimeout(ctx, outageEvery) // One that died here is seen before its claim expires.
+			if err = locker.AwaitUnclaimed(look, f.id); look.Err() != nil {
+				err = nil
+			}
+			cancel()
 		case head.Status != executor.Running:
 			<-ctx.Done() // Its last event tells.
 			return nil

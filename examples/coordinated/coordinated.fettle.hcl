@@ -203,6 +203,8 @@ policy {
   max_rounds           = 5
   max_attempts         = 3
   max_actions          = 20
+  max_calls            = 10  # of language models, see planner.fettle.hcl
+  max_cost             = 0.5 # USD, of those calls
   deadline             = "10m"
   max_wait             = "2m" # for others: a person who deploys, another run
   max_repeats          = 2

@@ -31,14 +31,6 @@ func (l *Loaded) Unobeyed() hcl.Diagnostics {
 	not := func(rng hcl.Range, what, detail string) {
 		c.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: what + " is not carried out by this version", Detail: detail, Subject: rng.Ptr()})
 	}
-	for _, b := range l.Critics {
-		not(b.Range, "A critic", "Plans would go without the second reading that the model asks for. Remove the block to do without.")
-	}
-	for _, b := range l.Planners {
-		if b.Kind != "search" {
-			not(b.Range, fmt.Sprintf("A planner of the kind %q", b.Kind), `Plans would come from elsewhere than the model says. Remove the block to do without; "search" is served.`)
-		}
-	}
 	for _, a := range l.Actions {
 		if a.retryRange != nil {
 			not(*a.retryRange, "Retrying", "A failed action would not be tried again within its step. Remove the block to do without.")
