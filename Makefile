@@ -4,10 +4,11 @@ BIN     := bin
 LINT    := $(shell $(GO) env GOPATH)/bin/golangci-lint
 LINTVER := v2.15.0
 
-# The real Prometheus that tests and demo look through, and the curl of a
-# person's script.
+# The real Prometheus that tests and demo look through, the curl of a person's
+# script, and the Python of a planner in docs/planners.md.
 PROMETHEUS := $(or $(shell command -v prometheus),/usr/bin/prometheus)
 CURL       := $(or $(shell command -v curl),/usr/bin/curl)
+PYTHON3    := $(or $(shell command -v python3),/usr/bin/python3)
 
 # Real inputs with their right answers.
 CORPUS ?= $(or $(FETTLE_CORPUS),../shared/corpus)
@@ -21,7 +22,7 @@ build:
 
 # The tests run real etcd, real processes, real HTTP and a real Prometheus; the
 # race detector is on.
-test: $(PROMETHEUS) $(CURL)
+test: $(PROMETHEUS) $(CURL) $(PYTHON3)
 	$(GO) test -race -timeout 15m ./...
 	@test -d "$(CORPUS)" || echo "Not run, for want of $(CORPUS): 233 tasks, 5,215 plans, 975 replies and 515 dialogues of the corpus; FETTLE_CORPUS names its folder."
 
@@ -37,7 +38,7 @@ check-llm:
 	$(GO) test -count=1 -race ./planner/llm ./planner/llm/program
 
 # Debian's packages, where there are none.
-$(PROMETHEUS) $(CURL):
+$(PROMETHEUS) $(CURL) $(PYTHON3):
 	apt-get update -qq
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(notdir $@)
 

@@ -15,15 +15,15 @@ import (
 
 // client makes calls with one model's settings.
 type client struct {
-	api anthropic.Client
-	s   llm.Settings
+	messages anthropic.MessageService
+	s        llm.Settings
 }
 
 // New returns a client for the settings' model. What the SDK would take from
 // the environment on its own is not taken: the settings say all.
 func New(s llm.Settings) llm.Client {
 	opts := []option.RequestOption{
-		option.WithoutEnvironmentDefaults(), option.WithHTTPClient(llm.HTTPClient()), option.WithMaxRetries(0), option.WithAPIKey(s.APIKey),
+		option.WithEnvironmentProduction(), option.WithHTTPClient(llm.HTTPClient()), option.WithMaxRetries(0), option.WithAPIKey(s.APIKey),
 	}
 	if s.BaseURL != "" {
 		opts = append(opts, option.WithBaseURL(s.BaseURL))
@@ -37,7 +37,7 @@ func New(s llm.Settings) llm.Client {
 	for name, value := range s.ExtraBody {
 		opts = append(opts, option.WithJSONSet(name, value))
 	}
-	return &client{anthropic.NewClient(opts...), s}
+	return &client{anthropic.NewMessageService(opts...), s} // Not the whole client: what is not named is not linked.
 }
 
 func (c *client) Complete(ctx context.Context, call llm.Call) (llm.Answer, error) {
@@ -45,7 +45,7 @@ func (c *client) Complete(ctx context.Context, call llm.Call) (llm.Answer, error
 	if err != nil {
 		return llm.Answer{}, &llm.CallError{Class: llm.BadRequest, Detail: err.Error(), Err: err}
 	}
-	res, err := c.api.Messages.New(ctx, params, option.WithRequestTimeout(c.s.Timeout))
+	res, err := c.messages.New(ctx, params, option.WithRequestTimeout(c.s.Timeout))
 	if err != nil {
 		return llm.Answer{}, llm.Failure(ctx, err)
 	}

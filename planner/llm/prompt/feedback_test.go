@@ -20,7 +20,7 @@ func TestEveryFailingStepIsTold(t *testing.T) {
 		{"several, of several kinds", "restart(api) drain(api) rebot(api) restart(nobody) readd(api) take_lock(db) drain(db) revert(api)", `
 "step 1: restart(api) not applicable; missing drained(api)"
 "step 3: there is no action rebot; did you mean restart(service)?"
-"step 4: restart(nobody): there is no service "nobody""
+"step 4: restart(nobody): there is no service "nobody"; restart takes 1 argument (s service)"
 "step 5: readd(api) not applicable; missing ready(api)"
 "step 7: drain(db) not applicable; missing capacity"
 "step 8: revert(api) not applicable; missing lock(api)"
@@ -30,7 +30,7 @@ func TestEveryFailingStepIsTold(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := render(t, prompt.Input{Problem: p, Feedback: prompt.All, Attempts: attempts(t, p, tt.plan)}).User
-			want := strings.ReplaceAll(tt.want[1:], `"nobody""`, `\"nobody\""`)
+			want := strings.ReplaceAll(tt.want[1:], `"nobody"`, `\"nobody\"`)
 			contains(t, got, "<data name=\"critique\">\n"+want+"\n</data>")
 		})
 	}
