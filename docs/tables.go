@@ -14,7 +14,7 @@ var language string
 
 var (
 	quoted = regexp.MustCompile("`([^`]+)`")
-	word   = regexp.MustCompile(`^[A-Za-z_]+`)
+	word   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*`)
 )
 
 // Tables returns the names that the tables of the reference give, by what they

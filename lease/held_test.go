@@ -215,14 +215,15 @@ func TestHolderCutOffFromEtcdStopsBeforeItsKeysExpire(t *testing.T) {
 // doomed returns a Locker at an etcd of its own, which the test may end.
 func doomed(t *testing.T) (host *etcd.Store, l *Locker, c *clock) {
 	t.Helper()
-	open := func(dir string) *etcd.Store {
-		s, err := etcd.Open(testCtx(t), etcd.Config{StateDir: dir, OpenTimeout: 20 * time.Second})
+	open := func(cfg etcd.Config) *etcd.Store {
+		cfg.OpenTimeout = 20 * time.Second
+		s, err := etcd.Open(testCtx(t), cfg)
 		must(t, err)
 		t.Cleanup(func() { must(t, s.Close()) })
 		return s
 	}
-	dir := t.TempDir()
-	host, c = open(dir), &clock{}
+	host, c = open(etcd.Config{StateDir: t.TempDir()}), &clock{}
+	line := open(etcd.Config{Endpoints: host.Endpoints()}) // One who joined would take the host's place.
 	o := Options{Clock: c.now, RequestTimeout: 300 * time.Millisecond}
-	return host, newLocker(t, open(dir).Client(), newScope(t), o), c
+	return host, newLocker(t, line.Client(), newScope(t), o), c
 }

@@ -63,7 +63,7 @@ func (u *Universe) Bind(st Step, args []int32) (Ground, *Fault) {
 		return Ground{}, f
 	}
 	if len(st.Args) != len(a.Params) {
-		return Ground{}, arityFault(a, len(st.Args))
+		return Ground{}, arityFault(st, a)
 	}
 	args = args[:0]
 	for i, p := range a.Params {
@@ -159,15 +159,19 @@ func signature(params []Param) string {
 	return n + " (" + strings.Join(ps, ", ") + ")"
 }
 
-func arityFault(a *Action, got int) *Fault {
-	return &Fault{WrongArity, fmt.Sprintf("%s takes %s, got %d", a.Name, signature(a.Params), got)}
+func arityFault(st Step, a *Action) *Fault {
+	msg := fmt.Sprintf("%s takes %s, got %d", a.Name, signature(a.Params), len(st.Args))
+	if len(st.Args) > 0 {
+		msg += ": " + Clip(st.String())
+	}
+	return &Fault{WrongArity, msg}
 }
 
 func (u *Universe) objectFault(st Step, a *Action, p Param, name string) *Fault {
 	for _, t := range u.Types {
 		if _, ok := u.Find(t, name); ok && !t.Enum {
 			t = u.narrowest(t, name)
-			return &Fault{WrongType, fmt.Sprintf("%s: %s is %s, %s takes %s", Clip(st.String()), Quote(Clip(name)), article(t.Name), a.Name, article(p.Type.String()))}
+			return &Fault{WrongType, fmt.Sprintf("%s: %s is %s, %s takes %s", Clip(st.String()), Quote(Clip(name)), article(t.Name), a.Name, expected(a, p))}
 		}
 	}
 	var names []string
@@ -176,9 +180,20 @@ func (u *Universe) objectFault(st Step, a *Action, p Param, name string) *Fault 
 	}
 	msg := fmt.Sprintf("%s: there is no %s %q", Clip(st.String()), p.Type, Clip(name))
 	if near := Nearest(name, names); near != "" {
-		msg += "; did you mean " + Quote(near) + "?"
+		msg += "; did you mean " + Quote(near) + "? " + a.Name
+	} else {
+		msg += "; " + a.Name
 	}
-	return &Fault{UnknownObject, msg}
+	return &Fault{UnknownObject, msg + " takes " + signature(a.Params)}
+}
+
+// expected says what an action takes for a parameter, and for the others.
+func expected(a *Action, p Param) string {
+	s := article(p.Type.String())
+	if len(a.Params) > 1 {
+		s += "; " + a.Name + " takes " + signature(a.Params)
+	}
+	return s
 }
 
 // narrowest returns the deepest subtype of t's root that has the object.

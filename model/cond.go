@@ -44,14 +44,6 @@ func (c *Cond) eval(s *State, env []int32) Tri {
 	return t
 }
 
-// Leaf is a base atom whose value bears on a condition's failure. Want is the
-// truth value that would help, Unknown where the fluent is no bool.
-type Leaf struct {
-	Atom  Atom
-	Value Value
-	Want  Tri
-}
-
 // Failure is a conjunct that does not hold. A conjunct over all objects of a
 // type is split, so that each object for which it fails is a failure of its own.
 type Failure struct {
@@ -61,6 +53,10 @@ type Failure struct {
 	Expr   *Expr
 	Env    []int32 // of its own; Expr can be evaluated in it
 }
+
+// maxFailures is how many failures a conjunct over all objects is split into, or
+// few more.
+const maxFailures = 1 << 12
 
 // Explain returns the conjuncts that are not true, in the order written.
 func (c *Cond) Explain(s *State, args []int32) []Failure {
@@ -90,7 +86,7 @@ func (x *explainer) conjunct(e *Expr, env []int32) {
 			x.conjunct(a, env)
 		}
 		return
-	case e.Op == OpAll && (t == False || !x.s.u.open[e.Over.id]):
+	case e.Op == OpAll && len(x.failures) < maxFailures && (t == False || !x.s.u.open[e.Over.id]):
 		for _, o := range x.s.u.members[e.Over.id] {
 			env[e.Slot] = o
 			x.conjunct(e.Args[0], env)
@@ -103,100 +99,7 @@ func (x *explainer) conjunct(e *Expr, env []int32) {
 // failure explains why the expression has this truth value, which is not true.
 func (e *Expr) failure(s *State, env []int32, t Tri) Failure {
 	own := append([]int32(nil), env...)
-	f := Failure{Text: e.Text(s.u, own), Truth: t, Expr: e, Env: own}
-	env = append([]int32(nil), env...)
-	e.leaves(s, env, True, &f.Leaves, map[leafKey]bool{})
-	if len(f.Leaves) == 0 { // no fact alone stands in the way: show what is read
-		e.leaves(s, env, Unknown, &f.Leaves, map[leafKey]bool{})
-	}
-	return f
-}
-
-type leafKey struct {
-	f *Fluent
-	i uint64
-}
-
-// leaves collects the base atoms that keep a bool expression from the wanted
-// truth value; with Unknown wanted, all that it reads.
-func (e *Expr) leaves(s *State, env []int32, want Tri, out *[]Leaf, seen map[leafKey]bool) {
-	if want != Unknown && e.Kind == KindBool && e.Eval(s, env) == want {
-		return
-	}
-	switch e.Op {
-	case OpNot:
-		e.Args[0].leaves(s, env, want.Not(), out, seen)
-	case OpAll, OpAny, OpOne, OpCount, OpSum, OpMin, OpMax:
-		for _, o := range s.u.members[e.Over.id] {
-			env[e.Slot] = o
-			e.Args[0].leaves(s, env, e.wantBelow(want), out, seen)
-		}
-	case OpFluent:
-		e.fluentLeaf(s, env, want, out, seen)
-	case OpAnd, OpOr:
-		for _, a := range e.Args {
-			a.leaves(s, env, want, out, seen)
-		}
-	case OpLt, OpLe, OpGt, OpGe:
-		for i, a := range e.Args {
-			a.leaves(s, env, countWant(e.Op, i, want), out, seen)
-		}
-	default:
-		for _, a := range e.Args {
-			a.leaves(s, env, Unknown, out, seen)
-		}
-	}
-}
-
-// wantBelow is what a quantifier's body should become for the quantifier to
-// become as wanted. For a count, want says whether it should grow (True) or
-// shrink (False).
-func (e *Expr) wantBelow(want Tri) Tri {
-	switch e.Op {
-	case OpAll, OpAny, OpCount:
-		return want
-	}
-	return Unknown
-}
-
-// countWant says whether operand i of a comparison should grow (True) or
-// shrink (False) for the comparison to become as wanted.
-func countWant(op Op, i int, want Tri) Tri {
-	if want == Unknown {
-		return Unknown
-	}
-	grow := (op == OpGt || op == OpGe) == (i == 0)
-	if want == False {
-		grow = !grow
-	}
-	return Bool(grow)
-}
-
-func (e *Expr) fluentLeaf(s *State, env []int32, want Tri, out *[]Leaf, seen map[leafKey]bool) {
-	args := make([]int32, len(e.Args))
-	for k, a := range e.Args {
-		if a.Op == OpFluent {
-			a.fluentLeaf(s, env, Unknown, out, seen)
-		}
-		if args[k] = a.object(s, env); args[k] < 0 {
-			return
-		}
-	}
-	if e.Fluent.Derived != nil {
-		inner := make([]int32, max(e.Fluent.Slots, len(args)))
-		copy(inner, args)
-		e.Fluent.Derived.NNF().leaves(s, inner, want, out, seen)
-		return
-	}
-	key := leafKey{e.Fluent, s.u.Index(e.Fluent, args)}
-	if seen[key] {
-		return
-	}
-	seen[key] = true
-	if e.Fluent.Kind != KindBool {
-		want = Unknown
-	}
-	*out = append(*out, Leaf{Atom: Atom{e.Fluent, args}, Value: s.get(key.f, key.i), Want: want})
+	return Failure{Text: e.Text(s.u, own), Truth: t, Expr: e, Env: own, Leaves: leavesOf(e, s, env)}
 }
 
 // Part is one conjunct of a condition, for one choice of the objects that the

@@ -64,7 +64,7 @@ func (e *Expr) Eval(s *State, env []int32) Tri {
 		o := e.Args[0].object(s, env)
 		switch {
 		case o < 0:
-			return Unknown
+			return decide(e.Args[0].Type.IsA(e.Over), false) // of its own type it is, whichever it is
 		case s.u.Has(e.Over, o):
 			return True
 		case s.u.open[e.Over.id]:
@@ -205,6 +205,9 @@ func (e *Expr) quantified(s *State, env []int32) Tri {
 	open := s.u.open[e.Over.id]
 	if n := s.tallied(e); n != nil {
 		return e.fromTally(n, open)
+	}
+	if e.chained() {
+		return e.chain.eval(s, env)
 	}
 	body := e.Args[0]
 	switch e.Op {

@@ -83,7 +83,9 @@ func TestConditionsOverUnknowns(t *testing.T) {
 		{"unknown number", test(model.OpNe, on(y), num(0.2)), model.Unknown},
 		{"unknown number is not itself", test(model.OpEq, on(y), on(y)), model.Unknown},
 		{"division by zero", test(model.OpGt, calc(model.OpDiv, on(x), on(z)), num(0)), model.Unknown},
-		{"zero times unknown", test(model.OpEq, calc(model.OpMul, on(z), on(y)), num(0)), model.Unknown},
+		{"zero times unknown", test(model.OpEq, calc(model.OpMul, on(z), on(y)), num(0)), model.True},
+		{"unknown times zero", test(model.OpGt, calc(model.OpMul, on(y), num(0)), num(0)), model.False},
+		{"what is at least nothing times a number from nothing up", test(model.OpGe, calc(model.OpMul, calc(model.OpAbs, on(y)), outs), num(0)), model.True},
 		{"overflow", test(model.OpGt, calc(model.OpMul, num(math.MaxFloat64), num(2)), num(0)), model.Unknown},
 		{"abs of unknown", test(model.OpGe, calc(model.OpAbs, on(y)), num(0)), model.True},
 		{"sum with an unknown", test(model.OpGt, over(model.OpSum, s.svc, 0, on(n, q)), num(0)), model.Unknown},
@@ -98,6 +100,7 @@ func TestConditionsOverUnknowns(t *testing.T) {
 		{"not in a list", test(model.OpIn, on(x), num(1), num(2)), model.False},
 		{"perhaps in a list", test(model.OpIn, on(y), num(1)), model.Unknown},
 		{"in a list with unknowns", test(model.OpIn, on(x), on(y), num(3)), model.True},
+		{"an unknown member of its own type", &model.Expr{Op: model.OpIsA, Kind: model.KindBool, Over: s.node, Args: []*model.Expr{on(home)}}, model.True},
 		{"member of a type", &model.Expr{Op: model.OpIsA, Kind: model.KindBool, Over: s.node, Args: []*model.Expr{object(s.node, "n3")}}, model.False},
 	}
 	for _, tt := range tests {

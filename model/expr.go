@@ -60,7 +60,8 @@ type Expr struct {
 	// Pattern is the compiled pattern of OpMatches, whose text is Const.
 	Pattern *regexp.Regexp
 
-	agg *aggregate // of a quantifier that a state can track; set by [Model.Link]
+	agg   *aggregate // of a quantifier that a state can track; set by [Model.Link]
+	chain *chain     // of a quantifier whose body is another of its kind; likewise
 }
 
 // Constant expressions.

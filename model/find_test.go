@@ -54,7 +54,7 @@ func TestStepsAreBound(t *testing.T) {
 		{model.Step{Action: "open", Args: []string{"api"}}, "wrong_type: open(api): api is a service, open takes a gateway"},
 		{model.Step{Action: "drain", Args: []string{"n1"}}, "wrong_type: drain(n1): n1 is a node, drain takes a service"},
 		{model.Step{Action: "drain"}, "wrong_arity: drain takes 1 argument (s service), got 0"},
-		{model.Step{Action: "set_mode", Args: []string{"of"}}, `unknown_object: set_mode(of): there is no enum("on", "off") "of"; did you mean on?`},
+		{model.Step{Action: "set_mode", Args: []string{"of"}}, `unknown_object: set_mode(of): there is no enum("on", "off") "of"; did you mean on? set_mode takes 1 argument (e enum("on", "off"))`},
 		{model.Step{Action: "reboot"}, "unknown_action: there is no action reboot; the model has drain, open, move, set_mode, wait"},
 	}
 	for _, tt := range tests {

@@ -86,7 +86,7 @@ func Arith(op Op, alo, ahi, blo, bhi float64) (lo, hi float64) {
 	case OpSub:
 		lo, hi = alo-bhi, ahi-blo
 	case OpMul:
-		lo, hi = hull(alo*blo, alo*bhi, ahi*blo, ahi*bhi)
+		lo, hi = hull(times(alo, blo), times(alo, bhi), times(ahi, blo), times(ahi, bhi))
 	default:
 		if blo <= 0 && bhi >= 0 {
 			return negInf, posInf
@@ -94,6 +94,14 @@ func Arith(op Op, alo, ahi, blo, bhi float64) (lo, hi float64) {
 		lo, hi = hull(alo/blo, alo/bhi, ahi/blo, ahi/bhi)
 	}
 	return Interval(lo, hi)
+}
+
+// times multiplies the bounds of intervals: nothing times whatever is nothing.
+func times(x, y float64) float64 {
+	if x == 0 || y == 0 {
+		return 0
+	}
+	return x * y
 }
 
 // Interval returns the interval, or the unknown one where lo and hi are none:

@@ -1,6 +1,10 @@
 package model
 
-import "strings"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // Binding strengths of the printer, weakest first.
 const (
@@ -44,7 +48,14 @@ type printer struct {
 	b     strings.Builder
 	u     *Universe
 	env   []int32
-	bound []*Expr // enclosing quantifiers
+	bound []variable // of the enclosing quantifiers
+}
+
+// variable is what a quantifier binds. It is # unless a quantifier within
+// needs a name for it.
+type variable struct {
+	slot int
+	name string
 }
 
 func (p *printer) expr(e *Expr, prec int) {
@@ -125,19 +136,13 @@ func (p *printer) infix(e *Expr, text string, own, outer int) {
 	})
 }
 
-// slot writes an object, or the name of a variable that an enclosing
-// quantifier binds: # for the innermost.
+// slot writes an object, or the variable that an enclosing quantifier binds.
 func (p *printer) slot(e *Expr) {
 	for i := len(p.bound) - 1; i >= 0; i-- {
-		if p.bound[i].Slot != e.Slot {
-			continue
+		if p.bound[i].slot == e.Slot {
+			p.b.WriteString(p.bound[i].name)
+			return
 		}
-		if i == len(p.bound)-1 || e.Name == "" {
-			p.b.WriteByte('#')
-		} else {
-			p.b.WriteString(e.Name)
-		}
-		return
 	}
 	if p.env == nil || e.Slot >= len(p.env) {
 		p.b.WriteString(e.Name)
@@ -181,9 +186,52 @@ func (p *printer) call(e *Expr) {
 
 func (p *printer) body(e *Expr) {
 	p.b.WriteString(e.Over.Name + ", ")
-	p.bound = append(p.bound, e)
+	v := variable{e.Slot, "#"}
+	if name, within := e.Args[0].named(e.Slot, false); within {
+		v.name = p.free(name, e.Over)
+		p.b.WriteString("let " + v.name + " = #; ")
+	}
+	p.bound = append(p.bound, v)
 	p.expr(e.Args[0], precIf)
 	p.bound = p.bound[:len(p.bound)-1]
+}
+
+// named finds a use of the slot within a quantifier, and a name that it has.
+func (e *Expr) named(slot int, inner bool) (name string, within bool) {
+	switch {
+	case e.Op == OpSlot:
+		return e.Name, inner && e.Slot == slot
+	case e.Over != nil && e.Op != OpIsA:
+		if inner && e.Slot == slot {
+			return "", false
+		}
+		inner = true
+	}
+	for _, a := range e.Args {
+		if name, within = a.named(slot, inner); within {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// free returns a name for a variable that nothing else has: the one it was
+// given, else its type's first letter.
+func (p *printer) free(name string, t *Type) string {
+	if name == "" || name == "#" {
+		name = strings.ToLower(t.Name[:1])
+	}
+	for base, n := name, 2; p.taken(name); n++ {
+		name = base + strconv.Itoa(n)
+	}
+	return name
+}
+
+// taken tells whether a name stands for a variable, a fluent or an object.
+func (p *printer) taken(name string) bool {
+	return p.u.fluents[name] != nil ||
+		slices.ContainsFunc(p.bound, func(v variable) bool { return v.name == name }) ||
+		slices.ContainsFunc(p.u.Types, func(t *Type) bool { _, ok := p.u.Find(t, name); return ok })
 }
 
 // quoteText writes a string constant in single quotes.

@@ -137,7 +137,7 @@ func TestStepsOfAModelThatFoldsCaseMayBeInAnyCase(t *testing.T) {
 	if fault != nil || u.StepText(g) != "drain(api)" {
 		t.Errorf("%v", fault)
 	}
-	if _, fault = u.Bind(model.Step{Action: "Drain", Args: []string{"APY"}}, nil); fault == nil || fault.Message != `Drain(APY): there is no service "apy"; did you mean api?` {
+	if _, fault = u.Bind(model.Step{Action: "Drain", Args: []string{"APY"}}, nil); fault == nil || fault.Message != `Drain(APY): there is no service "apy"; did you mean api? drain takes 1 argument (s service)` {
 		t.Errorf("%+v", fault)
 	}
 }

@@ -72,6 +72,10 @@ func appendJSON(b []byte, s string) []byte {
 	return append(b, bytes.TrimSuffix(buf.Bytes(), []byte("\n"))...)
 }
 
+// maxKey is how many bytes a key of a JSON state has at most. An atom has far
+// fewer, and an error is told at once where one has far more.
+const maxKey = 4 << 10
+
 // ParseState reads a state as JSON: the bare object that [State.MarshalJSON]
 // writes, or a document {"state": {…}, …} as observing prints it. What is
 // missing is unknown. A byte order mark in front is skipped. The error names the
@@ -214,6 +218,9 @@ func (r *factReader) object(top bool) (document bool, err error) {
 			return false, r.malformed(err)
 		}
 		key := k.(string)
+		if len(key) > maxKey {
+			return false, r.errorf("%q: a key has at most %d bytes, this one has %d", Clip(key), maxKey, len(key))
+		}
 		v, err := r.dec.Token()
 		if err != nil {
 			return false, r.malformed(err)

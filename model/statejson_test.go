@@ -62,6 +62,7 @@ func TestStatesAreReadFromJSON(t *testing.T) {
 		{"the state twice", `{"state": {}, "state": {}}`, `line 1, byte 24: "state" is given twice`},
 		{"null", `null`, `line 1, byte 4: expected an object such as {"ready(db)": true}, got null`},
 		{"trailing", `{} {}`, `line 1, byte 4: something follows the state`},
+		{"a key beyond all bounds", `{"` + strings.Repeat("k", 5000) + `": true}`, `line 1, byte 5003: "` + model.Clip(strings.Repeat("k", 5000)) + `": a key has at most 4096 bytes, this one has 5000`},
 		{"sources alone", `{"sources": {}}`, `line 1, byte 15: the document has no "state"`},
 		{"unknown fluent", "{\n  \"inn(api)\": true}", `line 2, byte 18: "inn(api)": there is no fluent inn; did you mean in?`},
 		{"unknown object", `{"in(apu)": true}`, `line 1, byte 16: "in(apu)": there is no service "apu"; did you mean api?`},

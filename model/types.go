@@ -302,13 +302,14 @@ func (m *Model) invariantsOf(a *Action) []*Invariant {
 }
 
 // Link completes the model after everything was added: it finds which
-// invariants each action touches, and which quantifiers a state can keep up to
-// date. The model is read-only from here on.
+// invariants each action touches, which quantifiers a state can keep up to date,
+// and in which order nested ones are evaluated. The model is read-only from here on.
 func (m *Model) Link() {
 	for _, a := range m.Actions {
 		a.invariant = m.invariantsOf(a)
 	}
 	m.findAggregates()
+	m.findChains()
 }
 
 // Invariants are those that the action could break: they read a fluent that it

@@ -146,6 +146,9 @@ func (s *search) try(g model.Ground) bool {
 		return true
 	}
 	s.seen[name] = true
+	if s.useless(g) {
+		return true
+	}
 	applicable := g.Applicable(s.v.s, &s.d) == model.True
 	if g.Effects(s.v.s, &s.d) != nil {
 		return true
@@ -161,6 +164,52 @@ func (s *search) try(g model.Ground) bool {
 	case does && len(s.later) < maxAchievers:
 		s.later = append(s.later, name)
 		s.other = cure(s.other, g)
+	}
+	return true
+}
+
+// useless tells whether the action cannot mend anything: it is the violating
+// step itself, a conjunct of its precondition is false in every state, or asks
+// for the very fact that is wanted.
+func (s *search) useless(g model.Ground) bool {
+	if own := s.v.r.Ground; own.Action == g.Action && slices.Equal(own.Args, g.Args) {
+		return true
+	}
+	if g.Action.Precondition == nil {
+		return false
+	}
+	env := make([]int32, max(g.Action.Precondition.Slots, len(g.Args)))
+	copy(env, g.Args)
+	return slices.ContainsFunc(g.Action.Precondition.Conjuncts, func(e *model.Expr) bool {
+		return s.never(e, env) || s.asks(e, env)
+	})
+}
+
+// never tells whether a condition is false by constants and equality alone.
+func (s *search) never(e *model.Expr, env []int32) bool {
+	never := func(a *model.Expr) bool { return s.never(a, env) }
+	switch e.Op {
+	case model.OpAnd:
+		return slices.ContainsFunc(e.Args, never)
+	case model.OpOr:
+		return !slices.ContainsFunc(e.Args, func(a *model.Expr) bool { return !never(a) })
+	}
+	return s.w.fixed(e) && e.Eval(s.v.s, env) == model.False
+}
+
+// asks tells whether a condition is the fact that is wanted, as it is wanted.
+func (s *search) asks(e *model.Expr, env []int32) bool {
+	value := model.True
+	if e.Op == model.OpNot {
+		e, value = e.Args[0], model.False
+	}
+	if value != s.l.Want || e.Op != model.OpFluent || e.Fluent != s.l.Atom.Fluent {
+		return false
+	}
+	for i, a := range e.Args {
+		if x := a.Value(s.v.s, env); !x.Known() || x.Object() != s.l.Atom.Args[i] {
+			return false
+		}
 	}
 	return true
 }

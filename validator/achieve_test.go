@@ -77,6 +77,34 @@ func TestAchieversUnifyEffects(t *testing.T) {
 	})
 }
 
+// TestWhatCannotMendIsNoAchiever: the violating step, an action that is false by
+// equality alone, one that needs the very fact that it makes.
+func TestWhatCannotMendIsNoAchiever(t *testing.T) {
+	b := newBuilder()
+	place, armed := b.typ("place", "home", "shop", "mill"), on(b.bool("armed"))
+	x, y := slot(place, 0), slot(place, 1)
+	at, two := b.bool("at", place), []*model.Type{place, place}
+	differ := op(model.OpNe, model.KindBool, x, y)
+	b.action("move", two, []*model.Expr{model.And(on(at, x), differ)}, add(on(at, y)), del(on(at, x)))
+	b.action("drive", two, []*model.Expr{on(at, x), model.Or(differ, model.And(armed, op(model.OpNe, model.KindBool, y, x)))}, add(on(at, y)))
+	b.action("stay", []*model.Type{place}, []*model.Expr{on(at, x)}, add(on(at, x)))
+	b.action("arrive", []*model.Type{place}, []*model.Expr{armed}, add(on(at, x)), add(armed))
+	b.action("need", []*model.Type{place}, []*model.Expr{on(at, x)})
+	b.Link()
+	u := model.NewUniverse(b.Model)
+	p := validator.Problem{U: u, Start: closed(t, u, "at(shop)")}
+	got := because(t, p, "need(home)")[0].Achievers
+	if want := "move(shop, home) drive(shop, home) move(mill, home) drive(mill, home) arrive(home)"; strings.Join(got, " ") != want {
+		t.Errorf("got %v\nwant %s", got, want)
+	}
+	if got = because(t, p, "arrive(mill)")[0].Achievers; len(got) > 0 {
+		t.Errorf("got %v", got)
+	}
+	if got = because(t, p, "stay(home)")[0].Achievers; slices.Contains(got, "stay(home)") || len(got) != 5 {
+		t.Errorf("got %v", got)
+	}
+}
+
 func TestSinceNamesTheLastChange(t *testing.T) {
 	p, _ := switches(t, 3, 0, false)
 	f := because(t, p, "on(h0)\noff(h0)\non(h1)\non(h0)\noff(h1)\non(h0)\n")

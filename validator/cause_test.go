@@ -1,6 +1,7 @@
 package validator_test
 
 import (
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -71,7 +72,7 @@ func TestCausesAndCuresAreThoseOfANaiveTwin(t *testing.T) {
 				b := &m.Because[i]
 				h.check(t, p, b)
 				if b.Complete && len(b.Achievers) < 8 && (m.Condition == b.Fluent || m.Condition == "!"+b.Fluent) {
-					h.complete(t, p, b, model.BoolValue(m.Condition == b.Fluent))
+					h.complete(t, p, &r, b, model.BoolValue(m.Condition == b.Fluent))
 				}
 			}
 		}
@@ -101,8 +102,13 @@ func (h history) check(t *rapid.T, p validator.Problem, b *validator.Because) {
 }
 
 // complete holds the list of achievers to be exactly the actions that make the
-// fact as wanted.
-func (h history) complete(t *rapid.T, p validator.Problem, b *validator.Because, wanted model.Value) {
+// fact as wanted, but for those that cannot mend it.
+func (h history) complete(t *rapid.T, p validator.Problem, r *validator.Report, b *validator.Because, wanted model.Value) {
+	nothing := newTwin(p.U, p.U.NewState(false))
+	asked := b.Fluent
+	if wanted == model.BoolValue(false) {
+		asked = "!" + asked
+	}
 	named := map[string]bool{}
 	for _, a := range b.Achievers {
 		named[a] = true
@@ -111,9 +117,66 @@ func (h history) complete(t *rapid.T, p validator.Problem, b *validator.Because,
 		for args := range p.U.Instances(a.Params) {
 			g := model.Ground{Action: a, Args: args}
 			n, ok := h.apply(a, h.env(g))
-			if text := p.U.StepText(g); named[text] != (ok && n.state[b.Fluent] == wanted) {
+			text := p.U.StepText(g)
+			makes := ok && n.state[b.Fluent] == wanted && text != r.Action
+			never := false // whatever the facts are
+			for _, c := range conjuncts(a) {
+				makes = makes && c.Text(p.U, args) != asked
+				never = never || nothing.truth(c, h.env(g)) == 0
+			}
+			if named[text] != makes && (named[text] || !never) {
 				t.Fatalf("%s makes %s %v: named is %v, which is wrong", text, b.Fluent, wanted, named[text])
 			}
+		}
+	}
+}
+
+func conjuncts(a *model.Action) []*model.Expr {
+	if a.Precondition == nil {
+		return nil
+	}
+	return a.Precondition.Conjuncts
+}
+
+// TestWhatIsFalseWhateverTheFactsAreIsSaidSo, and each conjunct once.
+func TestWhatIsFalseWhateverTheFactsAreIsSaidSo(t *testing.T) {
+	b := newBuilder()
+	p := on(b.bool("p"))
+	b.action("wait", nil, []*model.Expr{p, op(model.OpNe, model.KindBool, num(3), num(3)), p, model.And(p, p)})
+	b.Link()
+	u := model.NewUniverse(b.Model)
+	r := validator.Validate(validator.Problem{U: u, Start: closed(t, u)}, plan("wait"))
+	const want = `step 1: wait not applicable; missing p, 3 != 3
+
+  p = false from the start
+  no single action would mend that
+  3 != 3
+    never true: it reads no fact
+`
+	var text strings.Builder
+	if err := r.WriteText(&text); err != nil || text.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", text.String(), want)
+	}
+}
+
+// TestAStepThatMeansNothingHasItsLine, in the text where it is not its number.
+func TestAStepThatMeansNothingHasItsLine(t *testing.T) {
+	for _, tt := range []struct {
+		text, want string
+		line       int
+	}{
+		{"drain(api)\nreboot(api)\n", "step 2: there is no action reboot; did you mean restart(service)?", 2},
+		{"# one\ndrain(api)\n\nrestart(api, db)\n", "step 2 (line 4): restart takes 1 argument (s service), got 2: restart(api, db)", 4},
+		{"\nrestart(mail)\n", `step 1 (line 2): restart(mail): there is no service "mail"; restart takes 1 argument (s service)`, 2},
+		{"(drain api) (evict node-1 api)\n", "step 2 (line 1): evict(node-1, api): node-1 is a node, evict takes a service; evict takes 2 arguments (s service, n node)", 1},
+		{"\n\nThen evict.\n", `line 3: "Then evict." is not an action; write name(arg, …)`, 3},
+		{"\n\ndrain(api)\ndrain(db)\n", "step 2: drain(db) breaks one_out: only one service may be out of the balancer at a time (out: api, db)", 0},
+	} {
+		r := validator.Validate(fleet(t), plan(tt.text))
+		var b strings.Builder
+		err := r.WriteText(&b)
+		if got, _, _ := strings.Cut(b.String(), "\n"); err != nil || got != tt.want || r.Line != tt.line {
+			t.Errorf("got  %s, line %d, %v\nwant %s, line %d", got, r.Line, err, tt.want, tt.line)
 		}
 	}
 }

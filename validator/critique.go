@@ -25,7 +25,7 @@ func (v *validation) unreadable(err error) bool {
 	}
 	v.r.Step, v.r.Kind, v.r.Line, v.r.Critique = v.r.Steps, Syntax, syntax.Line, syntax.Error()
 	v.written = syntax.text
-	v.kept.failed(model.Ground{}, v.r.Steps-1)
+	v.kept.failed(model.Ground{})
 	return true
 }
 
@@ -38,7 +38,7 @@ func (v *validation) fault(action string, f *model.Fault) {
 func (v *validation) refuse(kind Kind, g model.Ground) {
 	v.hold(g)
 	v.r.Kind, v.written = kind, v.r.Action
-	v.kept.failed(g, v.r.Steps-1)
+	v.kept.failed(g)
 	why := v.why
 	switch {
 	case kind == Policy && why.reason == "":
@@ -93,9 +93,6 @@ func (v *validation) unreached() {
 	v.r.Kind = Goal
 	v.explain(v.Goal.Explain(v.s, v.GoalArgs))
 	v.r.Critique = fmt.Sprintf("goal not reached after %s; missing %s", count(v.r.Steps, "step"), v.missing(true))
-	if v.kept.full {
-		v.kept.forget(v.r.Steps)
-	}
 }
 
 // missing names the failed conjuncts; since adds which step made each false.

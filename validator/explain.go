@@ -11,15 +11,20 @@ import (
 const maxFacts = 100
 
 // explain fills the report's missing conjuncts from failures on the present
-// state.
+// state, each once however often the model has it.
 func (v *validation) explain(failures []model.Failure) {
 	a := newAchievers(v)
 	v.r.Missing = make([]Missing, 0, len(failures))
+	seen := make(map[string]bool, len(failures))
 	for i := range failures {
 		f := &failures[i]
+		if seen[f.Text] {
+			continue
+		}
+		seen[f.Text] = true
 		v.failing = append(v.failing, f.Expr)
 		m := Missing{Condition: f.Text, Truth: f.Truth, Because: []Because{}}
-		if i < maxNamed {
+		if len(v.r.Missing) < maxNamed {
 			m.but = v.but(f)
 		}
 		for k, l := range f.Leaves {

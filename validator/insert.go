@@ -8,15 +8,17 @@ import (
 	"github.com/fettleops/fettle/model"
 )
 
+// nearBy is how many steps before the violating one what is missing is tried,
+// whatever the length of the plan.
+const nearBy = 8
+
 // insertion tries to put one action in: what would restore a fact that is
 // missing, before the violating step and then earlier, then any that bears on it.
 func (r *repairer) insertion() bool {
-	for _, g := range r.v.cures {
-		if r.insert(r.k, g) {
-			return true
-		}
+	if r.near() {
+		return true
 	}
-	for i := r.k - 1; i >= r.plan.base && !r.spent(); i-- {
+	for i := r.k - 1 - nearBy; i >= r.plan.base && !r.spent(); i-- {
 		for _, g := range slices.Concat(r.v.cures, r.v.others) {
 			if r.insert(i, g) {
 				return true
@@ -25,6 +27,23 @@ func (r *repairer) insertion() bool {
 	}
 	for i := r.k; i >= r.plan.base && !r.spent(); i-- {
 		for _, g := range r.candidates(i, r.writes) {
+			if r.insert(i, g) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// near tries what is missing at the violating step and at the few before it,
+// with work of its own: of a long plan, one trial of what is behind may cost
+// more than the share of this kind of repair.
+func (r *repairer) near() bool {
+	left, floor := r.left, r.floor
+	r.left, r.floor = nearWork, 0
+	defer func() { r.left, r.floor = left, floor }()
+	for i := r.k; i >= max(r.plan.base, r.k-nearBy) && !r.spent(); i-- {
+		for _, g := range slices.Concat(r.v.cures, r.v.others) {
 			if r.insert(i, g) {
 				return true
 			}

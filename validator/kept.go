@@ -3,24 +3,31 @@ package validator
 import "github.com/fettleops/fettle/model"
 
 const (
-	// maxBefore is how many steps are kept while a plan is still valid. A longer
-	// plan can be mended at its violation and behind it, not before.
+	// maxBefore is how many steps are kept while a plan is still valid, and what
+	// they wrote: the last of a longer plan, which can be mended there, at its
+	// violation and behind it.
 	maxBefore = 1024
+	// maxWrites is how many values are kept of these; at more, the kept part
+	// begins anew.
+	maxWrites = 1 << 18
 	// maxBehind is how many steps are kept from the violation on. A plan that
 	// goes on for longer is not mended: that it would be valid could not be told.
-	maxBehind = 1 << 16
+	maxBehind = 1 << 17
 )
 
 // kept is the part of a plan that a repair may change, in one slab of numbers:
 // for each step the action's id, or -1 where it could not be looked up, and its
-// arguments.
+// arguments. What the steps before the violation wrote leads back from the state
+// there to the one at base.
 type kept struct {
 	u      *model.Universe
 	stride int
 	slab   []int32
-	base   int // index of the first step kept
-	n      int // number of steps kept
-	full   bool
+	base   int           // index of the first step kept
+	n      int           // number of steps kept
+	full   bool          // there were more behind the violation
+	log    []model.Write // of the valid steps, each from its mark
+	marks  []int
 }
 
 func newKept(u *model.Universe) kept {
@@ -31,29 +38,42 @@ func newKept(u *model.Universe) kept {
 	return k
 }
 
-// valid keeps a step that was carried out, as long as there are few.
-func (k *kept) valid(g model.Ground) {
-	if k.n < maxBefore {
-		k.add(g)
-	} else {
-		k.full = true
+// valid keeps a step that was carried out and what it wrote, and lets go of the
+// first half of those kept where there are many.
+func (k *kept) valid(g model.Ground, writes []model.Write) {
+	if k.n == maxBefore {
+		k.forget(maxBefore / 2)
 	}
-}
-
-// failed keeps the violating step, the zero Ground where it could not be
-// looked up, as the one with this index. Where not all steps before it are kept,
-// none is.
-func (k *kept) failed(g model.Ground, index int) {
-	if k.full {
-		k.forget(index)
+	if len(k.log)+len(writes) > maxWrites {
+		k.forget(k.n)
 	}
+	if len(writes) > maxWrites {
+		k.base++
+		return
+	}
+	k.marks = append(k.marks, len(k.log))
+	k.log = append(k.log, writes...)
 	k.add(g)
 }
 
-// forget lets go of the steps before this one.
-func (k *kept) forget(index int) {
-	gone := min(index-k.base, k.n)
-	k.slab, k.n, k.base, k.full = k.slab[gone*k.stride:], k.n-gone, index, false
+// failed keeps the violating step, the zero Ground where it could not be
+// looked up.
+func (k *kept) failed(g model.Ground) { k.add(g) }
+
+// forget lets go of the first valid steps.
+func (k *kept) forget(gone int) {
+	from := len(k.log)
+	if gone < len(k.marks) {
+		from = k.marks[gone]
+	}
+	k.marks = append(k.marks[:0], k.marks[gone:]...)
+	for i := range k.marks {
+		k.marks[i] -= from
+	}
+	k.log = append(k.log[:0], k.log[from:]...)
+	k.slab = append(k.slab[:0], k.slab[gone*k.stride:]...)
+	k.n -= gone
+	k.base += gone
 }
 
 // behind keeps a step after the violation.

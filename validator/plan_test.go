@@ -52,6 +52,7 @@ func TestPlansAreReadInEveryForm(t *testing.T) {
 		{"half", "drain(api", `line 1: "drain(api" is not an action: a closing parenthesis is missing; write name(arg, …)` + "\n"},
 		{"half a group", "(a b) (c d\n(e", "1: a(b)\n" + `line 1: "(a b) (c d" is not an action: a closing parenthesis is missing; write name(arg, …)` + "\n" + `line 2: "(e" is not an action: a closing parenthesis is missing; write name(arg, …)` + "\n"},
 		{"two on a line", "drain(api) restart(api)", `line 1: "drain(api) restart(api)" is not an action: "restart(api)" follows it; write name(arg, …)` + "\n"},
+		{"a word behind a group", "(pick-up c) extra\n(a) (b) [1] c (d)", `line 1: "(pick-up c) extra" is not an action: "extra" follows it; write name(arg, …)` + "\n2: a\n" + `line 2: "(a) (b) [1] c (d)" is not an action: "c" follows it; write name(arg, …)` + "\n"},
 		{"glued", "(drain'api')", `line 1: "(drain'api')" is not an action: a space is missing before "'api'"; write name(arg, …)` + "\n"},
 		{"comma missing", "a(b c)\na(,)\na(b,)", `line 1: "a(b c)" is not an action: a comma or a closing parenthesis is missing before "c"; write name(arg, …)` + "\n" + `line 2: "a(,)" is not an action: "," is no name; write name(arg, …)` + "\n" + `line 3: "a(b,)" is not an action: ")" is no name; write name(arg, …)` + "\n"},
 		{"bytes", "a\x00b\n\xff\xfe", "line 1: \"a\\x00b\" is not an action; write name(arg, …)\nline 2: \"\\xff\\xfe\" is not an action; write name(arg, …)\n"},

@@ -180,22 +180,22 @@ func (p *planReader) list(b []byte) ([]byte, bool) {
 }
 
 // groups reads the actions of a line in PDDL's form: (drain api) (restart api),
-// each with a duration [1] behind it or without.
+// each with a duration [1] behind it or without. One with anything else behind it
+// is none, and ends the line.
 func (p *planReader) groups(line, b []byte) bool {
 	for part := false; !comment(b); part = true {
-		if b[0] != '(' {
-			p.because(follows, b)
-			return p.noAction(line, part)
-		}
 		name, rest := p.name(skip(b[1:]))
 		rest, ok := p.words(rest)
 		if name == "" || !ok {
 			return p.noAction(line, part || bytes.Count(b, []byte("(")) > 1)
 		}
+		if b = duration(skip(rest)); !comment(b) && b[0] != '(' {
+			p.because(follows, b)
+			return p.noAction(line, part)
+		}
 		if !p.emit(name) {
 			return false
 		}
-		b = duration(skip(rest))
 	}
 	return true
 }

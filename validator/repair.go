@@ -10,6 +10,9 @@ import (
 // repairWork bounds the search for a repair, in evaluated expression nodes.
 const repairWork = 3e6
 
+// nearWork bounds the trial of what is missing near the violation, beside that.
+const nearWork = 4e6
+
 // repairer looks for the smallest repair: one step deleted, moved, put in or
 // replaced such that the whole plan is valid. A deletion is smaller than a
 // move, which keeps every action; a step more is larger, and another action
@@ -151,7 +154,7 @@ func (r *repairer) name(i int) string {
 	switch g := r.plan.step(i); {
 	case g.Action != nil:
 		return fmt.Sprintf("step %d, %s", i+1, r.v.U.StepText(g))
-	case r.v.r.Line > 0:
+	case r.v.r.Kind == Syntax && r.v.r.Line > 0:
 		return fmt.Sprintf("step %d (line %d)", i+1, r.v.r.Line)
 	}
 	return fmt.Sprintf("step %d, %s", i+1, r.v.written)
@@ -159,7 +162,7 @@ func (r *repairer) name(i int) string {
 
 // clause is the same in the middle of a sentence, with the comma behind it.
 func (r *repairer) clause(i int) string {
-	if r.plan.step(i).Action == nil && r.v.r.Line > 0 {
+	if r.plan.step(i).Action == nil && r.v.r.Kind == Syntax && r.v.r.Line > 0 {
 		return r.name(i)
 	}
 	return r.name(i) + ","

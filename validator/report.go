@@ -44,7 +44,9 @@ type Report struct {
 	// leaves it out.
 	CostUnknown bool
 	Goal        string // the goal's name, "" where only executability was checked
-	Line        int    // of a syntax violation; 0 otherwise
+	// Line is where a step that means nothing in the model, or cannot be read,
+	// was written; 0 where that is not known and for the other kinds.
+	Line int
 
 	// State is the final state, or the one before the violating step. It
 	// belongs to the caller.

@@ -16,7 +16,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	if r.Valid {
 		b.WriteString(r.verdict() + "\n")
 	} else {
-		b.WriteString(r.Critique + "\n")
+		b.WriteString(r.headline() + "\n")
 		r.causes(&b)
 	}
 	_, err := io.WriteString(w, b.String())
@@ -35,6 +35,17 @@ func (r *Report) verdict() string {
 		return s + ", goal " + r.Goal + " reached"
 	}
 	return s + ", no goal checked"
+}
+
+// headline is the critique, with the line of the step where that differs from
+// its number: step 3 (line 7): there is no action reboot. That of what cannot be
+// read begins with the line.
+func (r *Report) headline() string {
+	if r.Kind == Syntax || r.Line == 0 || r.Line == r.Step {
+		return r.Critique
+	}
+	step := fmt.Sprintf("step %d", r.Step)
+	return fmt.Sprintf("%s (line %d)%s", step, r.Line, strings.TrimPrefix(r.Critique, step))
 }
 
 // causes writes the facts below the critique, and the cures.
@@ -78,6 +89,9 @@ func hopeless(ms []Missing) int {
 // plain tells whether the conjunct is nothing but a fact.
 func (m *Missing) plain() bool { return len(m.Because) == 1 && m.Because[0].Fluent == m.Condition }
 
+// never tells whether the conjunct is false whatever the facts are.
+func (m *Missing) never() bool { return m.Truth == model.False && len(m.Because) == 0 }
+
 // hopeless tells whether no action would mend the fact.
 func (f *Because) hopeless() bool { return f.Complete && len(f.Achievers) == 0 }
 
@@ -92,6 +106,9 @@ func (m *Missing) write(b *strings.Builder, bare bool) {
 		b.WriteString(", but " + m.but)
 	}
 	b.WriteByte('\n')
+	if m.never() {
+		b.WriteString("    never true: it reads no fact\n")
+	}
 	none := m.More == 0
 	for i := range m.Because {
 		none = none && m.Because[i].hopeless()

@@ -29,22 +29,13 @@ type trial struct {
 }
 
 func newTrial(v *validation, k int, work float64) *trial {
-	t := &trial{v: v, plan: &v.kept, k: k, at: v.kept.base, left: work, w: newWeights(v.U)}
+	t := &trial{v: v, plan: &v.kept, k: k, at: k, left: work, w: newWeights(v.U)}
+	t.s, t.log, t.marks = v.s.Clone(), t.plan.log, t.plan.marks
 	t.weight = make([]float64, len(v.U.Actions))
 	for i, a := range v.U.Actions {
 		t.weight[i] = t.w.action(a)
 	}
 	t.goal = t.w.cond(v.Goal)
-	if t.plan.base < k {
-		t.s = v.Start.Clone()
-		t.s.Track()
-		t.walk(k)
-	}
-	if t.at < k || t.s == nil { // there is too much to be remembered, or nothing is known
-		t.plan.forget(k)
-		t.s, t.at, t.log, t.marks = v.s.Clone(), k, nil, nil
-	}
-	t.left = work
 	return t
 }
 

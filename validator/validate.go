@@ -107,7 +107,8 @@ func (v *validation) step(st model.Step) {
 	if fault != nil {
 		v.written, v.unbound = model.Clip(named(st)), copyStep(st)
 		v.fault(model.Clip(st.String()), fault)
-		v.kept.failed(model.Ground{}, v.r.Steps-1)
+		v.r.Line = st.Line
+		v.kept.failed(model.Ground{})
 		return
 	}
 	v.args = g.Args
@@ -116,7 +117,7 @@ func (v *validation) step(st model.Step) {
 		v.refuse(kind, g)
 		return
 	}
-	v.kept.valid(g)
+	v.kept.valid(g, v.delta.Writes)
 	v.changed.record(v.r.Steps, g, v.delta.Writes)
 	if costKnown {
 		v.r.Cost += cost

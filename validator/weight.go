@@ -8,10 +8,11 @@ type weights struct {
 	u       *model.Universe
 	exprs   map[*model.Expr]float64
 	actions map[*model.Action]float64
+	fix     map[*model.Expr]bool
 }
 
 func newWeights(u *model.Universe) weights {
-	return weights{u, map[*model.Expr]float64{}, map[*model.Action]float64{}}
+	return weights{u, map[*model.Expr]float64{}, map[*model.Action]float64{}, map[*model.Expr]bool{}}
 }
 
 func (w weights) expr(e *model.Expr) float64 {
@@ -38,6 +39,20 @@ func (w weights) expr(e *model.Expr) float64 {
 	}
 	w.exprs[e] = n
 	return n
+}
+
+// fixed tells whether an expression reads nothing but constants and parameters.
+func (w weights) fixed(e *model.Expr) bool {
+	if yes, ok := w.fix[e]; ok {
+		return yes
+	}
+	yes := true
+	e.Walk(func(x *model.Expr) bool {
+		yes = yes && x.Op != model.OpFluent
+		return yes
+	})
+	w.fix[e] = yes
+	return yes
 }
 
 func (w weights) cond(c *model.Cond) float64 {

@@ -25,8 +25,10 @@ func newGraphCommand(a *app) *cobra.Command {
 		Short: "Draw which action enables and which threatens which",
 		Long: `Draws the model's actions. An edge from one to another says that an effect of the first can make
 a part of the second's precondition true (it enables it) or false (it threatens it), and through
-which fluents of that precondition. It says what can be for some objects, in some state. An action
-is joined to itself only where it bears on itself for other objects.
+which fluents of that precondition. A blue dashed edge says that the first can relieve an invariant
+that the second can make worse, and which: the order of the two may matter. It says what can be for
+some objects, in some state. An action is joined to itself only where it bears on itself for other
+objects.
 
 With --fluents the fluents are drawn too: which action makes which true or false, which action needs
 which, and which defines which.

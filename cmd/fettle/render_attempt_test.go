@@ -30,7 +30,8 @@ func TestWhatAttemptsTookIsTold(t *testing.T) {
 		executor.AttemptMade, bad,
 		executor.Decided, call(2, 0.004),
 		executor.AttemptMade, good,
-		executor.RoundEnded, executor.RoundEnd{},
+		executor.RoundEnded,
+		executor.RoundEnd{},
 	}
 	whole := append([]any{executor.RunStarted, executor.Started{Scope: "s", Goal: "g", MaxCalls: &most, MaxCost: &dear}}, attempts...)
 	told1 := `  main       2 steps  ✗ step 2: b not applicable; missing a (1.20 s, 2 calls, 12,345 tokens, $0.004)

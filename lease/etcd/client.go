@@ -18,29 +18,49 @@ import (
 )
 
 // lastError remembers why the newest failed request failed: after its retries
-// the client itself only says that a deadline passed. Where explain is set it
-// is asked for a better reason whenever the server cannot be reached.
+// the client itself only says that a deadline passed. It also ends every request
+// once there is nothing to wait for any more.
 type lastError struct {
-	explain  func() string
-	failed   <-chan struct{} // Closed once the server is known to have failed; nil: never.
-	failFast atomic.Bool     // Fail while there is no connection, where the client would wait for one.
+	check    func() error // Cheap: why the store can be used no more, asked around each request; nil: for ever.
+	failFast atomic.Bool  // Fail while there is no connection, where the client would wait for one.
+
+	over context.Context //nolint:containedctx // Ends with the store's use, for a cause.
+	end  context.CancelCauseFunc
 
 	mu    sync.Mutex
 	err   error
 	since time.Time // Of the first request without an answer, and none since then had one; zero: etcd answers.
 }
 
+func newLastError(check func() error) *lastError {
+	l := &lastError{check: check}
+	l.over, l.end = context.WithCancelCause(context.Background())
+	return l
+}
+
+// ended is why the store can be used no more, nil while it can.
+func (l *lastError) ended() error {
+	if l.check != nil && l.over.Err() == nil {
+		if err := l.check(); err != nil {
+			l.end(err)
+		}
+	}
+	return context.Cause(l.over)
+}
+
 func (l *lastError) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	select {
-	case <-l.failed:
-		return l.better(status.Error(codes.Unavailable, "the server failed"))
-	default:
-	}
-	if l.failFast.Load() {
-		opts = append(opts, grpc.WaitForReady(false))
-	}
 	sent := time.Now()
-	err := l.better(invoke(ctx, method, req, reply, cc, opts...))
+	err := l.ended()
+	if err == nil {
+		if l.failFast.Load() {
+			opts = append(opts, grpc.WaitForReady(false))
+		}
+		bounded, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(l.over, cancel)()
+		err = invoke(bounded, method, req, reply, cc, opts...)
+	}
+	err = l.better(err)
 	l.note(sent, err)
 	return err
 }
@@ -66,17 +86,13 @@ func (l *lastError) note(sent time.Time, err error) {
 	}
 }
 
+// better is what a person can read of the error of a request. Nothing counts that
+// was answered by a store that can be used no more.
 func (l *lastError) better(err error) error {
-	code := status.Code(err)
-	if err == nil || code != codes.Unavailable && code != codes.DeadlineExceeded {
-		return err
+	if why := l.ended(); why != nil {
+		return &plainError{status: status.New(codes.Aborted, why.Error()), cause: why} // Unlike Unavailable this is not tried again.
 	}
-	if l.explain != nil {
-		if reason := l.explain(); reason != "" {
-			return &plainError{status: status.New(codes.Aborted, reason), cause: ErrServerGone} // Unlike Unavailable this is not tried again.
-		}
-	}
-	if code == codes.Unavailable {
+	if status.Code(err) == codes.Unavailable {
 		return &plainError{status: status.Convert(err)}
 	}
 	return err
@@ -89,8 +105,22 @@ type plainError struct {
 }
 
 // ErrServerGone is behind every error of a request to an embedded etcd whose
-// process has ended, or whose server failed: to open the store again may help.
+// server failed, or whose process has ended and nobody could take its place: to open the store again may help.
 var ErrServerGone = errors.New("the server of the embedded etcd is gone")
+
+// ErrTakenAway is behind every error of a request to an embedded etcd whose state
+// directory was moved, removed or replaced while it was in use: another store may be there by now.
+var ErrTakenAway = errors.New("the state directory was taken away")
+
+// reasonError is a message of its own for one of the above.
+type reasonError struct {
+	reason string
+	kind   error
+}
+
+func (e *reasonError) Error() string { return e.reason }
+
+func (e *reasonError) Unwrap() error { return e.kind }
 
 func (e *plainError) Unwrap() error { return e.cause }
 
@@ -101,6 +131,9 @@ func (e *plainError) GRPCStatus() *status.Status { return e.status }
 // unwrapped is the cause within what gRPC says of a connection that failed:
 // "connection error: desc = \"transport: …: connect: connection refused\"".
 func unwrapped(msg string) string {
+	if why, ok := strings.CutPrefix(msg, "error reading from server: "); ok {
+		return "the connection broke before the answer came: " + why
+	}
 	_, inner, ok := strings.Cut(msg, "connection error: desc = ")
 	if !ok {
 		return msg

@@ -1,9 +1,7 @@
 package etcd
 
 import (
-	"context"
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -12,11 +10,15 @@ import (
 )
 
 func TestErrorsOfTheConnectionReadPlainlyAndKeepTheirCode(t *testing.T) {
-	l := &lastError{}
+	l := newLastError(nil)
 	raw := status.Error(codes.Unavailable, `last connection error: connection error: desc = "transport: Error while dialing: dial tcp 10.0.0.1:2379: connect: connection refused"`)
 	got := l.better(raw)
 	if want := "Error while dialing: dial tcp 10.0.0.1:2379: connect: connection refused"; got.Error() != want || status.Code(got) != codes.Unavailable {
 		t.Errorf("got %s (%s), want %s", got, status.Code(got), want)
+	}
+	cut := l.better(status.Error(codes.Unavailable, "error reading from server: EOF"))
+	if want := "the connection broke before the answer came: EOF"; cut.Error() != want || status.Code(cut) != codes.Unavailable {
+		t.Errorf("got %s (%s), want %s", cut, status.Code(cut), want)
 	}
 	for _, err := range []error{nil, errors.New("other"), status.Error(codes.NotFound, "lease"), status.Error(codes.DeadlineExceeded, "late")} {
 		if got := l.better(err); got != err { //nolint:errorlint // The very same.
@@ -26,7 +28,7 @@ func TestErrorsOfTheConnectionReadPlainlyAndKeepTheirCode(t *testing.T) {
 }
 
 func TestAnOutageBeginsWithTheFirstRequestThatHadNoAnswer(t *testing.T) {
-	l := &lastError{}
+	l := newLastError(nil)
 	s := &Store{last: l}
 	if since, _ := s.Outage(); !since.IsZero() {
 		t.Error("an outage before any request")
@@ -50,21 +52,5 @@ func TestAnOutageBeginsWithTheFirstRequestThatHadNoAnswer(t *testing.T) {
 		if since, why := s.Outage(); !since.Equal(tt.since) || why != tt.why {
 			t.Errorf("after %v: since %v, %q; want %v, %q", tt.err, since, why, tt.since, tt.why)
 		}
-	}
-}
-
-func TestAHostThatEndedIsAnOutageWithItsReason(t *testing.T) {
-	dir := t.TempDir()
-	host, joined := mustOpen(t, dir), mustOpen(t, dir)
-	if err := host.Close(); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-	defer cancel()
-	if _, err := joined.Client().Get(ctx, "k"); !errors.Is(err, ErrServerGone) || strings.Contains(err.Error(), "rpc error") {
-		t.Errorf("got %v", err)
-	}
-	if since, why := joined.Outage(); since.IsZero() || !strings.HasPrefix(why, "the process that hosted the etcd of state directory") {
-		t.Errorf("outage since %v: %q", since, why)
 	}
 }

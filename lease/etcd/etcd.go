@@ -6,10 +6,11 @@
 // The embedded server listens only on unix sockets in a folder of mode 0700:
 // whoever can write to the store can forge an approval. One process hosts it,
 // guarded by a file lock; every other command on the host finds the socket and
-// joins.
+// joins, and one of them takes the host's place when that ends.
 //
 // It refuses a state directory that belongs to somebody else, is full,
-// read-only or damaged, and says how to mend it; it never deletes data.
+// read-only or damaged, and says how to mend it; it never deletes data. One that
+// is taken away while it is in use ends everything that uses it.
 package etcd
 
 import (
@@ -17,7 +18,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"sync"
 	"time"
 
@@ -31,8 +31,11 @@ const Version = "v1"
 // DefaultPrefix is put before every key where Config names no prefix.
 const DefaultPrefix = "fettle"
 
-// DefaultOpenTimeout bounds Open where Config names no other bound.
+// DefaultOpenTimeout bounds Open of a cluster where Config names no other bound.
 const DefaultOpenTimeout = 5 * time.Second
+
+// hostTimeout is the same for the embedded etcd, whose start waits for the disk.
+const hostTimeout = 10 * time.Second
 
 // TLS names the files of a TLS connection. The zero value means no TLS.
 type TLS struct {
@@ -48,11 +51,11 @@ type Config struct {
 	Password    string        // With Username.
 	Prefix      string        // Before every key; empty: DefaultPrefix.
 	StateDir    string        // Folder of the embedded etcd, made with mode 0700 where absent.
-	OpenTimeout time.Duration // Bound of Open; zero: DefaultOpenTimeout.
+	OpenTimeout time.Duration // Bound of Open; zero: DefaultOpenTimeout, or 10 s for the embedded one, whose start waits for the disk.
 
 	// OnLinger makes Close of the process that hosts the embedded etcd wait until
 	// those who joined it have ended, and is told how many they are, first and at
-	// each change. Nil: Close ends the etcd under them.
+	// each change. Nil: Close ends the etcd, and one of them takes its place.
 	OnLinger func(n int)
 
 	// OnOrphaned is called where this process starts the embedded etcd and every
@@ -69,9 +72,8 @@ type Store struct {
 	endpoints []string
 	prefix    string
 	last      *lastError
-	server    *server
-	onLinger  func(int) // Of a host.
-	enlisted  *os.File  // Of one who joined a host.
+	local     *local // Of an embedded etcd.
+	onLinger  func(int)
 
 	closing  sync.Once
 	closeErr error
@@ -85,6 +87,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	if cfg.OpenTimeout <= 0 {
 		cfg.OpenTimeout = DefaultOpenTimeout
+		if len(cfg.Endpoints) == 0 {
+			cfg.OpenTimeout = hostTimeout
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, cfg.OpenTimeout)
 	defer cancel()
@@ -100,8 +105,16 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 // Client returns the client. It is closed by Close.
 func (s *Store) Client() *clientv3.Client { return s.client }
 
-// Hosted reports whether this process runs the server.
-func (s *Store) Hosted() bool { return s.server != nil }
+// Hosted reports whether this process runs the server. One that joined does so
+// once the process that ran it has ended.
+func (s *Store) Hosted() bool { return s.hosting() != nil }
+
+func (s *Store) hosting() *server {
+	if s.local == nil {
+		return nil
+	}
+	return s.local.host()
+}
 
 // Endpoints returns the addresses in use; for an embedded etcd the one of its socket.
 func (s *Store) Endpoints() []string { return append([]string(nil), s.endpoints...) }
@@ -113,23 +126,18 @@ func (s *Store) Prefix() string { return s.prefix }
 func (s *Store) Scope(scope string) string { return ScopePrefix(s.prefix, scope) }
 
 // Close closes the client and, where this process hosts the server, stops it fully.
-// Others that joined get an error that says so from then on; with Config.OnLinger
+// One of the others that joined takes its place; with Config.OnLinger
 // it first waits for their end. It may be called more than once.
 func (s *Store) Close() error { return s.CloseContext(context.Background()) }
 
 // CloseContext is Close, whose wait for others ends with ctx.
 func (s *Store) CloseContext(ctx context.Context) error {
 	s.closing.Do(func() {
-		if s.server != nil && s.onLinger != nil {
-			s.closeErr = s.server.linger(ctx, s.onLinger)
+		if s.local == nil {
+			s.closeErr = s.client.Close()
+			return
 		}
-		s.closeErr = errors.Join(s.closeErr, s.client.Close())
-		if s.server != nil {
-			s.closeErr = errors.Join(s.closeErr, s.server.close())
-		}
-		if s.enlisted != nil {
-			s.closeErr = errors.Join(s.closeErr, resign(s.enlisted))
-		}
+		s.closeErr = s.local.close(ctx, s.onLinger, s.client.Close)
 	})
 	return s.closeErr
 }
@@ -141,7 +149,7 @@ func ScopePrefix(prefix, scope string) string {
 }
 
 func openCluster(ctx context.Context, cfg Config) (*Store, error) {
-	last := &lastError{}
+	last := newLastError(nil)
 	conf := clientConfig(cfg.Endpoints, last)
 	conf.Username, conf.Password = cfg.Username, cfg.Password
 	if cfg.TLS != (TLS{}) {

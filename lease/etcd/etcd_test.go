@@ -6,8 +6,8 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,11 +91,68 @@ func TestOnlyThisUserReachesTheSockets(t *testing.T) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	mustOpen(t, dir)
+	s := mustOpen(t, dir)
 	info, err := os.Stat(dir)
 	if err != nil || info.Mode().Perm() != 0o700 {
 		t.Fatalf("mode %v, %v; want 0700", info.Mode(), err)
 	}
+	if got, want := listeners(t), []string{filepath.Join(dir, "etcd.sock")}; !slices.Equal(got, want) {
+		t.Errorf("listens at %q, want %q", got, want)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := listeners(t); len(got) > 0 {
+		t.Errorf("still listens at %q", got)
+	}
+}
+
+func TestAnOrderlyEndLeavesNoErrorsAndNoSocket(t *testing.T) {
+	dir := t.TempDir()
+	for range 2 {
+		must(t, mustOpen(t, dir).Close())
+	}
+	raw, err := os.ReadFile(stateDir(dir).log())
+	if err != nil || strings.Contains(string(raw), "embedded etcd failed") {
+		t.Errorf("the log, %v:\n%s", err, raw)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*.sock")); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+}
+
+// listeners returns where this process listens, as the kernel has it: the path of a
+// unix socket, with @ where it is abstract, or the address of another.
+func listeners(t *testing.T) []string {
+	t.Helper()
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := map[string]bool{}
+	for _, fd := range open {
+		to, _ := os.Readlink(filepath.Join("/proc/self/fd", fd.Name()))
+		if inode, ok := strings.CutPrefix(to, "socket:["); ok {
+			mine[strings.TrimSuffix(inode, "]")] = true
+		}
+	}
+	var out []string
+	each := func(table string, inode, state int, listening string, name func(fields []string) string) {
+		raw, err := os.ReadFile("/proc/self/net/" + table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range strings.Split(string(raw), "\n") {
+			if f := strings.Fields(line); len(f) > inode && f[state] == listening && mine[f[inode]] {
+				out = append(out, name(f))
+			}
+		}
+	}
+	each("unix", 6, 3, "00010000", func(f []string) string { return strings.Join(f[7:], " ") })
+	for _, table := range []string{"tcp", "tcp6"} {
+		each(table, 9, 3, "0A", func(f []string) string { return table + " " + f[1] })
+	}
+	return out
 }
 
 func TestLongOrOddPathsUseAShortPrivateSocketFolder(t *testing.T) {
@@ -106,10 +163,11 @@ func TestLongOrOddPathsUseAShortPrivateSocketFolder(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o700 {
 		t.Fatalf("socket folder %v, %v; want 0700", info, err)
 	}
-	if mustOpen(t, dir).Hosted() {
+	joined := mustOpen(t, dir)
+	if joined.Hosted() {
 		t.Error("second opener hosts, want joined")
 	}
-	if err := s.Close(); err != nil {
+	if err := errors.Join(joined.Close(), s.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(sockets); !errors.Is(err, fs.ErrNotExist) {
@@ -118,32 +176,9 @@ func TestLongOrOddPathsUseAShortPrivateSocketFolder(t *testing.T) {
 	mustOpen(t, dir)
 }
 
-func TestJoinedStoreSaysThatTheHostEnded(t *testing.T) {
-	dir := t.TempDir()
-	host, joined := mustOpen(t, dir), mustOpen(t, dir)
-	if err := host.Close(); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-	defer cancel()
-	_, getErr := joined.Client().Get(ctx, "k")
-	_, putErr := joined.Client().Put(ctx, "k", "v")
-	for _, err := range []error{getErr, putErr} {
-		if err == nil {
-			t.Fatal("request succeeded without a host")
-		}
-		if want := "the process that hosted the etcd of state directory " + dir + " has ended; start this command again"; err.Error() != want {
-			t.Errorf("got  %s\nwant %s", err, want)
-		}
-	}
-	if !mustOpen(t, dir).Hosted() {
-		t.Error("the next opener joins, want it to host")
-	}
-}
-
 func TestHostThatDoesNotAnswerIsAnErrorInTime(t *testing.T) {
 	dir := t.TempDir()
-	lock, free, err := tryLock(stateDir(dir).lock())
+	lock, free, err := tryLock(stateDir(dir).lock(), os.O_CREATE)
 	if err != nil || !free {
 		t.Fatal(free, err)
 	}
@@ -152,56 +187,15 @@ func TestHostThatDoesNotAnswerIsAnErrorInTime(t *testing.T) {
 	wants(t, msg, "another process hosts the etcd of state directory "+dir, "does not answer")
 }
 
-func TestDamagedDataIsNamedAndKept(t *testing.T) {
-	if dir := os.Getenv("DAMAGED_STATE_DIR"); dir != "" {
-		_, err := Open(testCtx(t), Config{StateDir: dir})
-		if err == nil {
-			t.Fatal("opened damaged data")
-		}
-		t.Log(err)
-		return
+func TestAStartThatTakesTooLongIsAnErrorAndLosesNothing(t *testing.T) {
+	dir := filled(t)
+	msg := openError(t, Config{StateDir: dir, OpenTimeout: time.Millisecond})
+	wants(t, msg, "the embedded etcd in "+filepath.Join(dir, "etcd")+" is not ready after ", "s; where the disk is very slow try again",
+		"nothing was deleted, move that folder aside")
+	s := mustOpen(t, dir) // Once what was begun has ended.
+	if got, err := s.Client().Get(testCtx(t), "k39"); err != nil || len(got.Kvs) != 1 {
+		t.Errorf("got %v, %v", got, err)
 	}
-	for _, target := range []string{"member/snap/db", "member/wal"} {
-		t.Run(filepath.Base(target), func(t *testing.T) {
-			dir := t.TempDir()
-			s := mustOpen(t, dir)
-			if _, err := s.Client().Put(testCtx(t), "k", "v"); err != nil {
-				t.Fatal(err)
-			}
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
-			files := damage(t, filepath.Join(dir, "etcd", target))
-			// In a process of its own: what is left of a server that could not start cannot be stopped.
-			cmd := exec.Command(os.Args[0], "-test.run=^TestDamagedDataIsNamedAndKept$", "-test.v")
-			cmd.Env = append(os.Environ(), "DAMAGED_STATE_DIR="+dir)
-			out, _ := cmd.CombinedOutput()
-			wants(t, string(out), "the embedded etcd cannot start from "+filepath.Join(dir, "etcd"),
-				"nothing was deleted, move that folder aside")
-			for _, f := range files {
-				raw, _ := os.ReadFile(f)
-				aside, _ := os.ReadFile(f + ".broken") // Where etcd keeps a log it tried to repair.
-				if !strings.HasPrefix(string(raw), "garbage") && !strings.HasPrefix(string(aside), "garbage") {
-					t.Errorf("%s is lost", f)
-				}
-			}
-		})
-	}
-}
-
-// damage overwrites the file, or every file of the folder, and returns what it overwrote.
-func damage(t *testing.T, path string) []string {
-	t.Helper()
-	files := []string{path}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		files, _ = filepath.Glob(filepath.Join(path, "*.wal"))
-	}
-	for _, f := range files {
-		if err := os.WriteFile(f, []byte(strings.Repeat("garbage ", 4096)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return files
 }
 
 func TestUnusableStateDirSaysHowToMendIt(t *testing.T) {
@@ -268,7 +262,7 @@ func TestFatalErrorOfTheServerEndsRequestsNotTheProcess(t *testing.T) {
 	met := make(chan struct{})
 	go func() {
 		defer close(met)
-		s.server.log.zap.Fatal("failed to save")
+		s.hosting().log.zap.Fatal("failed to save")
 	}()
 	<-met
 	_, err := s.Client().Get(testCtx(t), "k")

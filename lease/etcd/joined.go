@@ -81,12 +81,12 @@ func (d stateDir) orphaned() (bool, error) {
 const lingerLook = 50 * time.Millisecond
 
 // linger waits until nobody is joined any more, and then withdraws the
-// announcement, so that nobody joins late. It ends early with ctx, or when the server failed.
-func (s *server) linger(ctx context.Context, tell func(n int)) error {
+// announcement, so that nobody joins late. It ends early with ctx, or when the store can be used no more.
+func (s *server) linger(ctx context.Context, ended func() error, tell func(n int)) error {
 	tick := time.NewTicker(lingerLook)
 	defer tick.Stop()
 	told := 0
-	for {
+	for ended() == nil {
 		n := countJoined(s.dir)
 		if n == 0 {
 			if err := ignoreAbsent(os.Remove(s.dir.endpoint())); err != nil {
@@ -107,9 +107,8 @@ func (s *server) linger(ctx context.Context, tell func(n int)) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-s.log.failed:
-			return nil
 		case <-tick.C:
 		}
 	}
+	return nil
 }

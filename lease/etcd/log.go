@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -14,12 +15,34 @@ import (
 // ending the whole process: by default it exits or panics without a word that a
 // user could act on when it cannot write its log or read its data.
 type log struct {
-	file   *os.File
-	zap    *zap.Logger
-	failed chan struct{} // Closed at the first fatal error.
+	file *os.File
+	zap  *zap.Logger
 
 	mu  sync.Mutex
 	why string
+
+	failed  chan struct{} // Closed at the first fatal error.
+	closing atomic.Bool
+}
+
+// serving is what etcd logs of each of its listeners that ends, also in an orderly end.
+const serving = "setting up serving from embedded etcd failed."
+
+// quiet is a core that leaves that out while the server is being closed.
+type quiet struct {
+	zapcore.Core
+	closing *atomic.Bool
+}
+
+func (q quiet) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	if entry.Message == serving && q.closing.Load() {
+		return checked
+	}
+	return q.Core.Check(entry, checked)
+}
+
+func (q quiet) With(fields []zapcore.Field) zapcore.Core {
+	return quiet{q.Core.With(fields), q.closing}
 }
 
 func openLog(path string) (*log, error) {
@@ -29,7 +52,7 @@ func openLog(path string) (*log, error) {
 	}
 	l := &log{file: f, failed: make(chan struct{})}
 	core := zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), zapcore.Lock(f), zapcore.ErrorLevel)
-	l.zap = zap.New(core, zap.WithFatalHook(l), zap.WithPanicHook(l),
+	l.zap = zap.New(quiet{core, &l.closing}, zap.WithFatalHook(l), zap.WithPanicHook(l),
 		zap.ErrorOutput(zapcore.AddSync(io.Discard))) // Where the disk is full it would write to stderr.
 	return l, nil
 }

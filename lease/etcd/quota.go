@@ -56,7 +56,7 @@ func (s *Store) CheckSpace(ctx context.Context) error {
 }
 
 // embedded reports whether the etcd is the one of a state directory, hosted here or joined.
-func (s *Store) embedded() bool { return s.server != nil || s.enlisted != nil }
+func (s *Store) embedded() bool { return s.local != nil }
 
 // Defragment gives space that is no longer in use back to the disk, member by
 // member. Each of them answers nothing meanwhile: only when no action is under way.

@@ -15,7 +15,7 @@ import (
 // cluster is its operator's to tidy. Doing nothing is no error: CheckSpace tells
 // what came of it. No action of this process may be under way.
 func (s *Store) MakeRoom(ctx context.Context) error {
-	if s.server == nil || countJoined(s.server.dir) > 0 {
+	if srv := s.hosting(); srv == nil || countJoined(srv.dir) > 0 {
 		return nil
 	}
 	if err := s.compact(ctx); err != nil {

@@ -28,7 +28,7 @@ func openSmall(t *testing.T, dir string) *Store {
 func put(t *testing.T, s *Store, key string, bytes int) error {
 	t.Helper()
 	_, err := s.Client().Put(testCtx(t), key, string(make([]byte, bytes)))
-	s.server.etcd.Server.Backend().ForceCommit() // It counts what is committed, every tenth of a second.
+	s.hosting().etcd.Server.Backend().ForceCommit() // It counts what is committed, every tenth of a second.
 	return err
 }
 
@@ -162,7 +162,7 @@ func TestAStartTellsWhetherEverybodyBeforeHasEnded(t *testing.T) {
 			if _, err := cli.Get(ctx, "k"); err != nil {
 				t.Error(err)
 			}
-			if _, err := join(ctx, stateDir(dir), "p"); !errors.Is(err, errStarting) {
+			if _, err := join(ctx, stateDir(dir), Config{Prefix: "p"}); !errors.Is(err, errStarting) {
 				t.Errorf("somebody could join before that: %v", err)
 			}
 		}})

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.etcd.io/etcd/server/v3/storage/wal"
 )
@@ -25,6 +26,8 @@ type server struct {
 	url    string
 	temp   string // Folder of the sockets where it is not the state directory.
 	quota  int64
+	ready  bool // It has served.
+	behind bool // It could not be ended, or may yet come up.
 }
 
 // smallSegments makes the preallocated files of etcd's log small: the state directory of a
@@ -34,9 +37,34 @@ var smallSegments = sync.OnceFunc(func() { wal.SegmentSizeBytes = 8 << 20 })
 // closeTimeout bounds the end of a server that failed; a sound one ends by itself.
 const closeTimeout = 3 * time.Second
 
+// start starts the server and waits until it serves. It has the lock from now on:
+// an error gives it up, but where the server may yet come up.
 func start(ctx context.Context, dir stateDir, lock *os.File, quota int64) (*server, error) {
+	s, err := prepare(dir, lock, quota)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	smallSegments()
+	begun := time.Now()
+	err = s.run(ctx)
+	if err == nil {
+		s.ready = true
+		return s, nil
+	}
+	err = s.unready(err, time.Since(begun))
+	if !s.behind {
+		err = errors.Join(err, s.putAway(), lock.Close())
+	}
+	return nil, err
+}
+
+// prepare looks whether the server can be started, before anything is written.
+func prepare(dir stateDir, lock *os.File, quota int64) (*server, error) {
 	if err := checkSpace(dir); err != nil {
 		return nil, err
+	}
+	if err := dir.checkData(); err != nil {
+		return nil, dir.damaged(err)
 	}
 	sockets, err := dir.socketDir()
 	if err != nil {
@@ -51,10 +79,6 @@ func start(ctx context.Context, dir stateDir, lock *os.File, quota int64) (*serv
 	if sockets != string(dir) {
 		s.temp = sockets
 	}
-	smallSegments()
-	if err := s.run(ctx); err != nil {
-		return nil, errors.Join(err, lg.close())
-	}
 	return s, nil
 }
 
@@ -65,7 +89,9 @@ func (s *server) config() *embed.Config {
 	client := url.URL{Scheme: "unix", Path: s.socket}
 	peer := url.URL{Scheme: "unix", Path: filepath.Join(filepath.Dir(s.socket), "etcd.peer.sock")}
 	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = []url.URL{client}, []url.URL{client}
-	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = []url.URL{peer}, []url.URL{peer}
+	// Nobody is listened to as a peer, who could write anything: of the URL of a unix socket etcd drops the path,
+	// and would listen at an abstract one, which every user of the host can reach. The address is but a name.
+	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = nil, []url.URL{peer}
 	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
 	cfg.TickMs, cfg.ElectionMs = 10, 100 // A leader of one needs no patience.
 	cfg.EnableGRPCGateway = false
@@ -80,7 +106,7 @@ func (s *server) config() *embed.Config {
 func (s *server) run(ctx context.Context) error {
 	err := s.startEtcd(ctx)
 	if err != nil {
-		return s.damaged(err)
+		return err
 	}
 	select {
 	case <-s.etcd.Server.ReadyNotify():
@@ -91,7 +117,8 @@ func (s *server) run(ctx context.Context) error {
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	return errors.Join(s.damaged(err), s.stop())
+	_ = s.stop() // That it did not end adds nothing.
+	return err
 }
 
 // startEtcd turns the panics and fatal errors with which etcd meets a damaged
@@ -119,27 +146,41 @@ func (s *server) startEtcd(ctx context.Context) error {
 	case <-s.log.failed:
 		return errors.New(s.log.reason())
 	case <-ctx.Done():
+		s.behind = true
 		go func() {
 			if r := <-done; r.etcd != nil {
 				r.etcd.Close()
 			}
+			_ = s.lock.Close() // Nothing was written to it.
 		}()
 		return ctx.Err()
 	}
 }
 
-func (s *server) damaged(err error) error {
+// unready says why the server does not serve, and what may mend it.
+func (s *server) unready(err error, after time.Duration) error {
 	if free := checkSpace(s.dir); free != nil {
 		return errors.Join(free, err)
 	}
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("the embedded etcd in %s was not ready yet: %w", s.dir.data(), err)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("the embedded etcd in %s is not ready after %s; where the disk is very slow try again, else its data may be damaged: "+
+			"nothing was deleted, %s (details in %s)", s.dir.data(), after.Round(100*time.Millisecond), putBack, s.dir.log())
+	}
+	return fmt.Errorf("%w (details in %s)", s.dir.damaged(err), s.dir.log())
+}
+
+// putBack is what mends damaged data.
+const putBack = "move that folder aside to begin anew, or put a copy back"
+
+// damaged says of an error that was met in the data what may mend it.
+func (d stateDir) damaged(err error) error {
 	if errors.Is(err, fs.ErrPermission) {
-		return mendable(string(s.dir), err)
+		return mendable(string(d), err)
 	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return fmt.Errorf("the embedded etcd in %s is not ready: %w (details in %s)", s.dir.data(), err, s.dir.log())
-	}
-	return fmt.Errorf("the embedded etcd cannot start from %s: %w; its data may be damaged: nothing was deleted, "+
-		"move that folder aside to begin anew, or put a copy back (details in %s)", s.dir.data(), err, s.dir.log())
+	return fmt.Errorf("the embedded etcd cannot start from %s: %w; its data may be damaged: nothing was deleted, %s", d.data(), err, putBack)
 }
 
 // announce writes down the socket, for those who join. It is renamed into place, so that nobody reads half of it.
@@ -163,25 +204,46 @@ func (s *server) failure() string {
 	return fmt.Sprintf("the embedded etcd in %s failed: %s (details in %s)", s.dir.data(), reason, s.dir.log())
 }
 
+// revokeAll ends every lease, so that whoever holds one is told at once and stops.
+func (s *server) revokeAll() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	leases, err := s.etcd.Server.LeaseLeases(ctx, &etcdserverpb.LeaseLeasesRequest{})
+	if err != nil {
+		return // Their holders stop at their own deadline.
+	}
+	for _, l := range leases.Leases {
+		_, _ = s.etcd.Server.LeaseRevoke(ctx, &etcdserverpb.LeaseRevokeRequest{ID: l.ID})
+	}
+}
+
 // close withdraws the announcement, stops the server and gives up the lock last, so that the next host
 // finds everything put away.
 func (s *server) close() error {
 	err := ignoreAbsent(os.Remove(s.dir.endpoint()))
-	err = errors.Join(err, s.stop())
-	if s.temp != "" {
-		err = errors.Join(err, ignoreAbsent(os.RemoveAll(s.temp)), ignoreAbsent(os.Remove(s.dir.sockets())))
-	}
-	return errors.Join(err, s.log.close(), s.lock.Close())
+	return errors.Join(err, s.stop(), s.putAway(), s.lock.Close())
 }
 
-// stop ends the server and waits for it. A server that failed may never end: it is left behind, and said so.
+// putAway takes away what is of use only while the server serves: the socket, and
+// its folder unless one of the joined takes over, who needs the same path.
+func (s *server) putAway() error {
+	err := errors.Join(s.log.close(), ignoreAbsent(os.Remove(s.socket)))
+	if s.temp != "" && countJoined(s.dir) == 0 {
+		err = errors.Join(err, ignoreAbsent(os.RemoveAll(s.temp)), ignoreAbsent(os.Remove(s.dir.sockets())))
+	}
+	return err
+}
+
+// stop ends the server and waits for it. A server that failed or never served may
+// never end: it is left behind, and said so.
 func (s *server) stop() error {
+	s.log.closing.Store(true)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		s.etcd.Close()
 	}()
-	if s.log.reason() == "" {
+	if s.ready && s.log.reason() == "" {
 		<-done
 		return nil
 	}
@@ -191,6 +253,7 @@ func (s *server) stop() error {
 	case <-done:
 		return nil
 	case <-bound.C:
+		s.behind = true
 		return errors.New(s.failure())
 	}
 }

@@ -94,31 +94,24 @@ func enough(path string, free uint64) error {
 	return nil
 }
 
-// tryLock takes the lock of the host process. It answers false where another process has it.
+// tryLock takes the lock of the host process, making its file where how is
+// os.O_CREATE. It answers false where another process has it.
 // The lock is the kernel's: it ends with the process, however that ends.
-func tryLock(path string) (*os.File, bool, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+func tryLock(path string, how int) (*os.File, bool, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|how, 0o600)
 	if err != nil {
 		return nil, false, mendable(filepath.Dir(path), err)
 	}
 	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	here, statErr := os.Stat(path)
+	mine, ownErr := f.Stat()
 	switch {
-	case err == nil:
+	case err == nil && statErr == nil && ownErr == nil && os.SameFile(here, mine):
 		return f, true, nil
-	case errors.Is(err, unix.EWOULDBLOCK):
+	case err == nil, errors.Is(err, unix.EWOULDBLOCK): // Removed since it was opened, or another's.
 		return nil, false, f.Close()
 	}
 	return nil, false, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
-}
-
-// hostEnded reports whether no process has the host's lock.
-func hostEnded(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return errors.Is(err, fs.ErrNotExist)
-	}
-	defer f.Close()
-	return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) == nil
 }
 
 // plainPath matches what needs no escape in a URL. The kernel's limit of a socket's path is 108 bytes.

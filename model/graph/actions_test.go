@@ -27,6 +27,14 @@ fluent "load" { type = number }
 fluent "primary" { type = node }
 fluent "mode" { type = enum("on", "off", "slow") }
 fluent "quiet" { derive = "none(node, up(#))" }
+fluent "weight" {
+  type   = number
+  params = { n = node }
+}
+invariant "few_up" {
+  condition = "2 * count(node, up(#)) <= 2"
+  message   = "only one node may be up"
+}
 fluent "calm" { derive = "quiet && free" }
 `
 
@@ -168,6 +176,36 @@ func TestAnActionBearsOnAnotherThroughWhatItsPreconditionReads(t *testing.T) {
 				{name: "d", needs: `"one(node, up(#))"`},
 			},
 			[]string{"a enables b: up", "a threatens c: !up", "a enables d: up", "a threatens d: up"},
+		},
+		{
+			"a product with an amount goes the way of its other factor, one below nothing the contrary",
+			[]action{
+				{name: "a", effect: `add = ["up(n1)"]`},
+				{name: "b", needs: `"2 * count(node, up(#)) >= 3"`},
+				{name: "c", needs: `"count(node, up(#)) * -2 >= -3"`},
+				{name: "d", needs: `"10 - count(node, up(#)) / 2 >= 3"`},
+			},
+			[]string{"a enables b: up", "a threatens c: !up", "a threatens d: !up"},
+		},
+		{
+			"a choice goes the way of its greater branch",
+			[]action{
+				{name: "a", effect: `add = ["up(n1)"]`},
+				{name: "b", needs: `"sum(node, up(#) ? weight(#) : 0) >= 3"`},
+				{name: "c", needs: `"sum(node, up(#) ? 1 : 2) >= 3"`},
+				{name: "d", needs: `"sum(node, up(#) ? load : 2) >= 3"`},
+				{name: "e", effect: `increase = { load = "1" }`},
+			},
+			[]string{"a enables b: up", "a threatens c: !up", "a enables d: up", "a threatens d: !up", "e enables d: load"},
+		},
+		{
+			"what relieves an invariant goes before what makes it worse",
+			[]action{
+				{name: "a", effect: `del = ["up(n1)"]`},
+				{name: "b", params: `n = node`, effect: `add = ["up(n)"]`},
+				{name: "c", params: `k = disk`, effect: `add = ["up(k)"]`},
+			},
+			[]string{"a relieves b: few_up"},
 		},
 	} {
 		t.Run(c.promise, func(t *testing.T) {

@@ -13,6 +13,7 @@ type look struct{ dot, legend string }
 var looks = map[Kind]look{
 	Enables:   {"", "green, solid: enables"},
 	Threatens: {" style=dashed arrowhead=tee", "red, dashed: threatens"},
+	Relieves:  {" style=dashed", "blue, dashed: relieves an invariant that the other strains"},
 	Adds:      {"", "green: makes true"},
 	Deletes:   {" style=dashed arrowhead=tee", "red, dashed: makes false"},
 	Changes:   {" arrowhead=diamond", "blue: changes"},
@@ -23,12 +24,12 @@ var looks = map[Kind]look{
 
 // colors of the lines, in the picture of Mermaid too.
 var colors = map[Kind]string{
-	Enables: "#1b7837", Threatens: "#b2182b", Adds: "#1b7837", Deletes: "#b2182b",
+	Enables: "#1b7837", Threatens: "#b2182b", Relieves: "#2166ac", Adds: "#1b7837", Deletes: "#b2182b",
 	Changes: "#2166ac", Needs: "#555555", Forbids: "#555555", Derives: "#999999",
 }
 
 // kinds in the order of the legend.
-var kinds = []Kind{Enables, Threatens, Adds, Deletes, Changes, Needs, Forbids, Derives}
+var kinds = []Kind{Enables, Threatens, Relieves, Adds, Deletes, Changes, Needs, Forbids, Derives}
 
 // WriteDOT writes the graph in the language of Graphviz.
 func (g *Graph) WriteDOT(w io.Writer) error {
@@ -49,8 +50,8 @@ func (g *Graph) WriteDOT(w io.Writer) error {
 	}
 	for _, e := range g.Edges {
 		fmt.Fprintf(&b, "  n%d -> n%d [color=%q%s", e.From, e.To, colors[e.Kind], looks[e.Kind].dot)
-		if len(e.Fluents) > 0 {
-			fmt.Fprintf(&b, " fontcolor=%q label=%s", colors[e.Kind], dotQuote(strings.Join(clipped(e.Fluents), "\n")))
+		if labels := e.labels(); len(labels) > 0 {
+			fmt.Fprintf(&b, " fontcolor=%q label=%s", colors[e.Kind], dotQuote(strings.Join(clipped(labels), "\n")))
 		}
 		b.WriteString(" tooltip=" + dotQuote(g.sentence(e)) + "]\n")
 	}
@@ -82,6 +83,8 @@ func (g *Graph) sentence(e Edge) string {
 	}
 	verb := string(e.Kind)
 	switch e.Kind {
+	case Relieves:
+		return from + " can relieve " + strings.Join(plainAll(e.Invariants), ", ") + ", which " + to + " can make worse"
 	case Needs:
 		verb = "is needed by"
 	case Forbids:

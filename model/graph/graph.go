@@ -9,11 +9,12 @@ import (
 // Kind says what an edge means.
 type Kind string
 
-// The kinds of edges: the first two join actions, the others stand where
+// The kinds of edges: the first three join actions, the others stand where
 // fluents are drawn too.
 const (
 	Enables   Kind = "enables"   // action → action: can make a part of its precondition true
 	Threatens Kind = "threatens" // action → action: can make a part of its precondition false
+	Relieves  Kind = "relieves"  // action → action: can relieve an invariant that the other can make worse
 	Adds      Kind = "adds"      // action → fluent: makes a bool true
 	Deletes   Kind = "deletes"   // action → fluent: makes a bool false
 	Changes   Kind = "changes"   // action → fluent: gives it another value
@@ -37,6 +38,9 @@ type Edge struct {
 	// Fluents are those through which one action bears on the other, in the
 	// order of the precondition that reads them. Other kinds have none.
 	Fluents []string
+	// Invariants are those that the first of two actions can relieve and the
+	// other make worse, in the order of the model.
+	Invariants []string
 }
 
 // Graph is what is drawn. Nodes are in the order of the model, edges in the
@@ -51,15 +55,18 @@ type Graph struct {
 func Actions(m *model.Model) *Graph {
 	g := &Graph{}
 	d := newDomains(m)
+	known := newAmounts(m)
 	readers := map[*model.Fluent][]reader{}
 	for i, a := range m.Actions {
 		g.Nodes = append(g.Nodes, actionNode(a))
-		for k, r := range readings(a) {
+		for k, r := range readings(known, a) {
 			readers[r.fluent] = append(readers[r.fluent], reader{action: i, order: k, reading: r})
 		}
 	}
+	strains := strainsOf(d, m, known)
 	for i, a := range m.Actions {
 		g.Edges = append(g.Edges, edgesFrom(d, i, a, readers)...)
+		g.Edges = append(g.Edges, relief(m, i, strains)...)
 	}
 	return g
 }

@@ -39,6 +39,9 @@ func edges(g *graph.Graph) string {
 		if len(e.Fluents) > 0 {
 			line += ": " + strings.Join(e.Fluents, ", ")
 		}
+		if len(e.Invariants) > 0 {
+			line += ": " + strings.Join(e.Invariants, ", ")
+		}
 		lines = append(lines, line)
 	}
 	return strings.Join(lines, "\n")

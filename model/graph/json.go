@@ -9,10 +9,11 @@ type nodeJSON struct {
 }
 
 type edgeJSON struct {
-	From    string   `json:"from"`
-	To      string   `json:"to"`
-	Kind    Kind     `json:"kind"`
-	Fluents []string `json:"fluents,omitempty"`
+	From       string   `json:"from"`
+	To         string   `json:"to"`
+	Kind       Kind     `json:"kind"`
+	Fluents    []string `json:"fluents,omitempty"`
+	Invariants []string `json:"invariants,omitempty"`
 }
 
 // MarshalJSON writes the graph with its nodes' names: an edge's kind tells which
@@ -32,7 +33,7 @@ func (g *Graph) MarshalJSON() ([]byte, error) {
 		}
 	}
 	for _, e := range g.Edges {
-		out.Edges = append(out.Edges, edgeJSON{g.Nodes[e.From].Name, g.Nodes[e.To].Name, e.Kind, e.Fluents})
+		out.Edges = append(out.Edges, edgeJSON{g.Nodes[e.From].Name, g.Nodes[e.To].Name, e.Kind, e.Fluents, e.Invariants})
 	}
 	return json.Marshal(out)
 }

@@ -8,7 +8,7 @@ import (
 
 // arrows of Mermaid by kind.
 var arrows = map[Kind]string{
-	Enables: "-->", Threatens: "-.-x", Adds: "-->", Deletes: "-.-x",
+	Enables: "-->", Threatens: "-.-x", Relieves: "-.->", Adds: "-->", Deletes: "-.-x",
 	Changes: "==>", Needs: "-->", Forbids: "-.-x", Derives: "-.->",
 }
 
@@ -29,8 +29,8 @@ func (g *Graph) WriteMermaid(w io.Writer) error {
 	}
 	for _, e := range g.Edges {
 		label := ""
-		if len(e.Fluents) > 0 {
-			label = "|" + mermaidQuote(strings.Join(clipped(e.Fluents), ", ")) + "|"
+		if labels := e.labels(); len(labels) > 0 {
+			label = "|" + mermaidQuote(strings.Join(clipped(labels), ", ")) + "|"
 		}
 		fmt.Fprintf(&b, "  n%d %s%s n%d\n", e.From, arrows[e.Kind], label, e.To)
 	}

@@ -32,10 +32,6 @@ fluent "linked" {
     n = node
   }
 }
-fluent "weight" {
-  type   = number
-  params = { n = node }
-}
 action "switch_on" {
   params       = { h = host }
   precondition = ["!up(h)", "load <= 3"]
@@ -95,6 +91,19 @@ action "uncable" {
   }
   effect { decrease = { load = "1" } }
 }
+fluent "size" {
+  type   = number
+  params = { n = node }
+}
+fluent "room" { derive = "2 * sum(node, up(#) ? size(#) : 0) >= load" }
+invariant "room_left" {
+  condition = "room"
+  message   = "there must be room"
+}
+action "pack" {
+  precondition = ["room", "load * -1 <= count(node, up(#)) * load", "abs(load - 2) > 1"]
+  effect { increase = { load = "1" } }
+}
 action "swap" {
   precondition = ["primary == n1 ? linked(d1, n1) : !linked(d1, n2)", "one(node, linked(#, #))"]
   effect {
@@ -141,6 +150,7 @@ func influences(m *model.Model, states int) map[link]string {
 		}
 	}
 	seen := map[link]string{}
+	relieved, worsened := map[string]map[string]bool{}, map[string]map[string]bool{}
 	rng := rand.New(rand.NewPCG(1, 2))
 	var delta model.Delta
 	for range states {
@@ -151,6 +161,15 @@ func influences(m *model.Model, states int) map[link]string {
 			}
 			after := before.Clone()
 			delta.Commit(after)
+			for _, inv := range m.Invariants {
+				was, is := inv.Cond.Eval(before, nil), inv.Cond.Eval(after, nil)
+				if was == model.False && is == model.True {
+					put(relieved, inv.Name, a.Action.Name)
+				}
+				if was == model.True && is == model.False {
+					put(worsened, inv.Name, a.Action.Name)
+				}
+			}
 			for _, b := range all {
 				if u.StepText(a) != u.StepText(b) {
 					note(seen, u, a, b, before, after)
@@ -158,7 +177,23 @@ func influences(m *model.Model, states int) map[link]string {
 			}
 		}
 	}
+	for inv, from := range relieved {
+		for a := range from {
+			for b := range worsened[inv] {
+				if a != b {
+					seen[link{a, b, graph.Relieves}] = inv
+				}
+			}
+		}
+	}
 	return seen
+}
+
+func put(set map[string]map[string]bool, key, value string) {
+	if set[key] == nil {
+		set[key] = map[string]bool{}
+	}
+	set[key][value] = true
 }
 
 func note(seen map[link]string, u *model.Universe, a, b model.Ground, before, after *model.State) {
@@ -191,7 +226,11 @@ func randomState(rng *rand.Rand, u *model.Universe) *model.State {
 			case model.KindBool:
 				s.Set(atom, model.BoolValue(rng.IntN(2) == 0))
 			case model.KindNumber:
-				s.Set(atom, model.NumberValue(float64(rng.IntN(6)-1)))
+				low := -1
+				if f.Name == "size" { // an amount: no action changes it
+					low = 0
+				}
+				s.Set(atom, model.NumberValue(float64(rng.IntN(6)+low)))
 			case model.KindObject:
 				members := u.Objects(f.Type)
 				s.Set(atom, model.ObjectValue(members[rng.IntN(len(members))]))

@@ -38,21 +38,22 @@ type test struct {
 }
 
 // readings lists what the precondition of an action reads, in the order written.
-func readings(a *model.Action) []reading {
+func readings(known amounts, a *model.Action) []reading {
 	if a.Precondition == nil {
 		return nil
 	}
-	r := &readingList{params: paramTerms(a.Params), seen: map[string]bool{}}
+	r := &readingList{amounts: known, params: paramTerms(a.Params), seen: map[string]bool{}}
 	r.conjuncts(a)
 	return r.list
 }
 
 type readingList struct {
-	flat   bool // derived fluents are not expanded
-	params []term
-	label  string // of the derived fluent that is being expanded
-	list   []reading
-	seen   map[string]bool // derived fluents expanded, by what they read
+	amounts amounts
+	flat    bool // derived fluents are not expanded
+	params  []term
+	label   string // of the derived fluent that is being expanded
+	list    []reading
+	seen    map[string]bool // derived fluents expanded, by what they read
 }
 
 func (r *readingList) conjuncts(a *model.Action) {
@@ -81,8 +82,12 @@ func (r *readingList) expr(e *model.Expr, env []term, mono change) {
 	case model.OpOne:
 		env[e.Slot] = fresh(e.Over)
 		r.expr(e.Args[0], env, both)
+	case model.OpMul, model.OpDiv:
+		r.product(e, env, mono)
+	case model.OpAbs:
+		r.expr(e.Args[0], env, r.along(mono, e.Args[0]))
 	case model.OpIf:
-		r.expr(e.Args[0], env, both)
+		r.expr(e.Args[0], env, r.chosen(e, mono))
 		r.each(e.Args[1:], env, mono)
 	case model.OpEq, model.OpNe, model.OpLt, model.OpLe, model.OpGt, model.OpGe, model.OpIn:
 		r.comparison(e, env, mono)

@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/expr-lang/expr/ast"
@@ -17,7 +18,7 @@ type actionDecl struct {
 	a       *model.Action
 	block   *hcl.Block
 	content *hcl.BodyContent
-	broken  bool // its parameters are faulty
+	broken  bool // its name or parameters are faulty
 }
 
 var (
@@ -39,19 +40,19 @@ const (
 func (ld *loader) declareActions() {
 	ld.actionOf = map[string]*actionDecl{}
 	for _, b := range ld.blocks["action"] {
-		if !ld.standing[b] {
-			continue
-		}
 		d := &actionDecl{block: b, content: ld.content(b.Body, actionSchema)}
 		d.a = &model.Action{
 			Name: b.Labels[0], Doc: ld.text(d.content.Attributes, "doc"),
 			Params: ld.params(d.content.Attributes["params"], false),
 		}
-		d.broken = !complete(d.a.Params)
+		d.broken = !complete(d.a.Params) || !ld.standing[b]
 		if !d.broken {
 			ld.m.AddAction(d.a)
 		}
 		ld.actions = append(ld.actions, d)
+		if !ld.standing[b] { // its body is checked all the same
+			continue
+		}
 		ld.actionOf[d.a.Name] = d
 	}
 }
@@ -113,12 +114,24 @@ func (s *scope) number(e hcl.Expression, name string) *model.Expr {
 
 func (s *scope) cost(attr *hcl.Attribute) *model.Expr {
 	x := s.number(attr.Expr, "cost")
-	if x != nil && x.Op == model.OpConst {
-		if n, _ := x.Const.Number(); n < 0 {
+	if x != nil && constant(x) {
+		if n, _ := x.Number(nil, nil); n < 0 {
 			s.ld.errorAt(attr.Expr.Range(), "Negative cost", "A plan would gain by repeating the action. A cost is 0 or more.")
 		}
 	}
 	return x
+}
+
+// constant tells whether an expression is calculated from numbers alone.
+func constant(e *model.Expr) bool {
+	switch e.Op {
+	case model.OpConst:
+		return e.Kind == model.KindNumber
+	case model.OpAdd, model.OpSub, model.OpMul, model.OpDiv, model.OpNeg, model.OpAbs:
+	default:
+		return false
+	}
+	return !slices.ContainsFunc(e.Args, func(a *model.Expr) bool { return !constant(a) })
 }
 
 // undo checks the action that takes this one back: undo = "readd(s)".

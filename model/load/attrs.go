@@ -127,17 +127,18 @@ func (ld *loader) key(e hcl.Expression) (string, bool) {
 	return v.AsString(), true
 }
 
-// pairs returns the entries of a written map in their order.
-func (ld *loader) pairs(attr *hcl.Attribute, example string) []hcl.KeyValuePair {
+// pairs returns the entries of a written map in their order; false where it is
+// none.
+func (ld *loader) pairs(attr *hcl.Attribute, example string) ([]hcl.KeyValuePair, bool) {
 	if attr == nil {
-		return nil
+		return nil, true
 	}
 	ps, diags := hcl.ExprMap(attr.Expr)
 	if diags.HasErrors() {
 		ld.errorAt(attr.Expr.Range(), "Invalid map", "%s takes a map, written out: %s.", attr.Name, example)
-		return nil
+		return nil, false
 	}
-	return ps
+	return ps, true
 }
 
 // oneOf reads one of a few words, empty where it is not given.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -34,7 +35,9 @@ func (c *collector) add(d *hcl.Diagnostic) {
 
 func (c *collector) extend(ds hcl.Diagnostics) {
 	for _, d := range ds {
-		c.add(d)
+		if !misspelt(d, ds) {
+			c.add(d)
+		}
 	}
 }
 
@@ -65,6 +68,12 @@ func (ld *loader) warnAt(rng hcl.Range, summary, detail string, args ...any) {
 		return
 	}
 	ld.report(hcl.DiagWarning, rng, summary, detail, args...)
+}
+
+// doubt notes what is likely not meant and only the text shows; [Loaded.Doubts]
+// tells it.
+func (ld *loader) doubt(rng hcl.Range, summary, detail string, args ...any) {
+	ld.l.noted = append(ld.l.noted, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: rng.Ptr()})
 }
 
 func (ld *loader) report(sev hcl.DiagnosticSeverity, rng hcl.Range, summary, detail string, args ...any) {
@@ -108,7 +117,13 @@ func (ld *loader) nearest(name string, candidates []string) string {
 			return ""
 		}
 	}
-	return model.Nearest(name, candidates)
+	near := model.Nearest(name, candidates)
+	for _, c := range candidates { // a letter left out is likelier than another
+		if len(name) > 1 && len(c) == len(name)+1 && strings.HasPrefix(c, name) {
+			return c
+		}
+	}
+	return near
 }
 
 // Sort returns the diagnostics in the order of their places, each once.

@@ -16,7 +16,7 @@ import (
 // by hand. A warning is given only for what follows from the model itself; the
 // price is that much goes unnoticed.
 func (l *Loaded) Doubts() hcl.Diagnostics {
-	d := &doubter{l: l, places: l.Places(), blocks: map[string]*hclsyntax.Block{}}
+	d := &doubter{l: l, places: l.Places(), blocks: map[string]*hclsyntax.Block{}, dead: map[any]bool{}}
 	for _, f := range l.Files {
 		body, ok := f.Body.(*hclsyntax.Body)
 		if !ok {
@@ -28,10 +28,15 @@ func (l *Loaded) Doubts() hcl.Diagnostics {
 			}
 		}
 	}
+	d.diags.extend(l.noted)
 	d.unused()
 	d.unserved()
+	d.contradictions()
 	d.unreachable()
 	d.opposed()
+	d.conflicts()
+	d.idle()
+	d.fractions()
 	d.undos()
 	d.toggles()
 	return d.diags.sorted()
@@ -42,6 +47,7 @@ type doubter struct {
 	l      *Loaded
 	places *Places
 	blocks map[string]*hclsyntax.Block // of one label, by type and label
+	dead   map[any]bool                // actions and goals of which it was told that they can never be
 	diags  collector
 }
 
@@ -86,6 +92,11 @@ func (d *doubter) opposed() {
 			}
 		}
 	}
+}
+
+// written writes an expression in the model language.
+func (l *Loaded) written(e *model.Expr) string {
+	return e.Text(model.NewUniverse(l.Model), nil)
 }
 
 // listed joins words: a, b and c.

@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/fettleops/fettle/model"
@@ -48,6 +49,7 @@ func (r *reach) chances(e *model.Expr) chances {
 		if r.valuesOf(e.Args[0]).empty() || r.valuesOf(e.Args[1]).empty() {
 			return chances{}
 		}
+		return r.ordered(e)
 	}
 	return both
 }
@@ -80,7 +82,16 @@ func (r *reach) junction(e *model.Expr) chances {
 	return chances{some.yes, all.no}
 }
 
-func (r *reach) mayBeEmpty(t *model.Type) bool { return len(r.l.Model.Declared(t)) == 0 }
+func (r *reach) mayBeEmpty(t *model.Type) bool { return r.declared(t) == 0 }
+
+func (r *reach) declared(t *model.Type) int {
+	n, ok := r.sizes[t]
+	if !ok {
+		n = len(r.l.Model.Declared(t))
+		r.sizes[t] = n
+	}
+	return n
+}
 
 func (r *reach) equal(a, b *model.Expr) chances {
 	x, y := r.valuesOf(a), r.valuesOf(b)
@@ -96,6 +107,44 @@ func (r *reach) equal(a, b *model.Expr) chances {
 		c.no = c.no || len(y.values) > 1 || !y.values[v]
 	}
 	return c
+}
+
+// ordered returns the chances of a comparison by the bounds of its sides.
+func (r *reach) ordered(e *model.Expr) chances {
+	alo, ahi := r.bounds(e.Args[0])
+	blo, bhi := r.bounds(e.Args[1])
+	switch e.Op {
+	case model.OpLt:
+		return chances{alo < bhi, ahi >= blo}
+	case model.OpLe:
+		return chances{alo <= bhi, ahi > blo}
+	case model.OpGt:
+		return chances{ahi > blo, alo <= bhi}
+	}
+	return chances{ahi >= blo, alo < bhi}
+}
+
+// bounds returns between which numbers the value of an expression lies: that of
+// a count over a type of which every object is declared.
+func (r *reach) bounds(e *model.Expr) (lo, hi float64) {
+	switch e.Op {
+	case model.OpConst:
+		n, _ := e.Const.Number()
+		return n, n
+	case model.OpCount:
+		hi = float64(r.declared(e.Over))
+		c := r.chances(e.Args[0])
+		switch {
+		case r.discovered(e.Over):
+			return 0, math.Inf(1)
+		case !c.yes && c.no:
+			return 0, 0
+		case c.yes && !c.no:
+			return hi, hi
+		}
+		return 0, hi
+	}
+	return math.Inf(-1), math.Inf(1)
 }
 
 // why says what keeps a condition that can never be true from it.
@@ -128,6 +177,10 @@ func (r *reach) why(e *model.Expr) string {
 // whyValue is why for a comparison.
 func (r *reach) whyValue(e *model.Expr) string {
 	for _, x := range e.Args {
+		if x.Op == model.OpCount && !r.discovered(x.Over) {
+			_, most := r.bounds(x)
+			return fmt.Sprintf("%s is at most %g: %s has %d objects. Ask for what can be, or declare more.", r.l.written(x), most, x.Over, r.declared(x.Over))
+		}
 		if x.Op == model.OpFluent && x.Fluent.Derived == nil && !r.domains[x.Fluent].any {
 			if r.domains[x.Fluent].empty() {
 				return fmt.Sprintf("Nothing gives %s a value: it is not observed, no effect sets it, and no state, test or initial value has one.", x.Fluent.Name)

@@ -20,14 +20,14 @@ func (d *doubter) unreachable() {
 	for _, a := range d.l.Model.Actions {
 		for _, c := range d.places.Preconditions[a] {
 			if !r.chances(c.Expr).yes {
-				d.warn(c.Range, fmt.Sprintf("Action %q can never apply", a.Name), "%s", r.why(c.Expr))
+				d.never(a, c.Range, r.why(c.Expr))
 				break
 			}
 		}
 	}
 	for _, g := range d.l.Model.Goals {
 		for _, c := range d.places.Goals[g] {
-			if !r.chances(c.Expr).yes {
+			if !d.dead[g] && !r.chances(c.Expr).yes {
 				d.warn(c.Range, fmt.Sprintf("Goal %q can never be reached", g.Name), "%s", r.why(c.Expr))
 				break
 			}
@@ -78,6 +78,7 @@ type reach struct {
 	l       *Loaded
 	domains map[*model.Fluent]*domain
 	derived map[*model.Fluent]chances // of this turn
+	sizes   map[*model.Type]int       // numbers of declared objects
 }
 
 // maxReach bounds the expressions that are looked at until nothing changes.
@@ -86,7 +87,7 @@ const maxReach = 2_000_000
 // reachable applies whatever may apply until nothing new can come true; nil
 // where that takes too long.
 func (d *doubter) reachable() *reach {
-	r := &reach{l: d.l, domains: map[*model.Fluent]*domain{}}
+	r := &reach{l: d.l, domains: map[*model.Fluent]*domain{}, sizes: map[*model.Type]int{}}
 	closed := len(d.l.Model.States) > 0 || len(d.l.given) > 0
 	for _, f := range d.l.Model.Fluents {
 		if f.Derived == nil {

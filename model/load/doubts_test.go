@@ -47,7 +47,9 @@ func doubtful(t *rapid.T) string {
 	for i := range 4 {
 		fmt.Fprintf(&m, "action \"act%d\" {\n  params = { x = obj }\n  precondition = [%s]\n", i, list(condition, 1, "pre"))
 		fmt.Fprintf(&m, "  effect { add = [%s] }\n", list(rapid.SampledFrom(inner), 1, "add"))
-		fmt.Fprintf(&m, "  effect {\n    when = %q\n    del  = [%s]\n  }\n", rapid.SampledFrom([]string{"true", "a", "!p(x)"}).Draw(t, "when"), list(rapid.SampledFrom(inner), 1, "del"))
+		if rapid.Bool().Draw(t, "deletes") {
+			fmt.Fprintf(&m, "  effect {\n    when = %q\n    del  = [%s]\n  }\n", rapid.SampledFrom([]string{"true", "a", "!p(x)"}).Draw(t, "when"), list(rapid.SampledFrom(inner), 1, "del"))
+		}
 		fmt.Fprintf(&m, "  undo = \"act%d(x)\"\n}\n", rapid.IntRange(0, 3).Draw(t, "undo"))
 	}
 	fmt.Fprintf(&m, "goal \"g\" { condition = [%s] }\n", strings.ReplaceAll(list(condition, 1, "goal"), "(x)", "(o1)"))
@@ -55,7 +57,7 @@ func doubtful(t *rapid.T) string {
 	return m.String()
 }
 
-// TestDoubtsAreFounded holds what is said of reachability and of undo to every
+// TestDoubtsAreFounded holds what is said of reachability, of undo and of idle actions to every
 // state of small models.
 func TestDoubtsAreFounded(t *testing.T) {
 	said := map[string]int{}
@@ -79,6 +81,15 @@ func TestDoubtsAreFounded(t *testing.T) {
 						t.Fatalf("%s\n%s applies", text, name)
 					}
 				}
+			case strings.HasSuffix(d.Summary, "changes nothing"):
+				said["idle"]++
+				for _, s := range reached {
+					for _, g := range groundings(u, ld.m.Action(name)) {
+						if moves(u, s, g) {
+							t.Fatalf("%s\n%s changes something", text, name)
+						}
+					}
+				}
 			case strings.HasSuffix(d.Summary, "can never be reached"):
 				said["goal"]++
 				for _, s := range reached {
@@ -94,9 +105,21 @@ func TestDoubtsAreFounded(t *testing.T) {
 			}
 		}
 	})
-	if len(said) < 3 {
+	if len(said) < 4 {
 		t.Errorf("only this was ever doubted: %v", said)
 	}
+}
+
+// moves tells whether a step applies in a state and changes it.
+func moves(u *model.Universe, s *model.State, g model.Ground) bool {
+	var d model.Delta
+	before := snapshot(u, s)
+	if g.Applicable(s, nil) != model.True || g.Effects(s, &d) != nil {
+		return false
+	}
+	d.Commit(s)
+	defer d.Revert(s)
+	return snapshot(u, s) != before
 }
 
 // between returns what stands in quotes.

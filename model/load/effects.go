@@ -1,6 +1,8 @@
 package load
 
 import (
+	"fmt"
+
 	"github.com/expr-lang/expr/ast"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -12,8 +14,10 @@ var effectSchema = schema("add del set increase decrease when forall")
 
 // effect reads one effect block. Its forall variables are known within it.
 func (s *scope) effect(b *hcl.Block) []model.Effect {
+	told := len(s.ld.diags.all)
 	c := s.ld.content(b.Body, effectSchema)
-	r := effectReader{scope: s, outer: len(s.vars)}
+	understood := len(s.ld.diags.all) == told
+	r, opaque := effectReader{scope: s, outer: len(s.vars)}, s.opaque
 	r.forall(c.Attributes["forall"])
 	if attr := c.Attributes["when"]; attr != nil {
 		r.when = s.lower(attr.Expr, model.KindBool, nil)
@@ -23,8 +27,9 @@ func (s *scope) effect(b *hcl.Block) []model.Effect {
 	r.assignments(c.Attributes["set"], model.Set)
 	r.assignments(c.Attributes["increase"], model.Increase)
 	r.assignments(c.Attributes["decrease"], model.Decrease)
-	s.vars = s.vars[:r.outer]
-	if !r.any {
+	s.vars, s.opaque = s.vars[:r.outer], opaque
+	r.idle(c.Attributes["forall"])
+	if !r.any && understood {
 		s.ld.warnAt(b.DefRange, "Empty effect", "It changes nothing. Say what with add, del, set, increase or decrease.")
 	}
 	return r.out
@@ -47,12 +52,29 @@ type added struct {
 
 func (r *effectReader) forall(attr *hcl.Attribute) {
 	for _, p := range r.ld.params(attr, false) {
-		if _, taken := r.lookup(p.Name); taken {
+		if _, taken := r.lookup(p.Name); taken && p.Name != "" {
 			r.ld.errorAt(attr.Expr.Range(), "Name taken", "The variable %q would hide the parameter of that name. Choose another name.", p.Name)
 			continue
 		}
-		slot := r.bind(p.Name, p.Type)
+		slot := r.declare(p)
 		r.binders = append(r.binders, model.Binder{Slot: slot, Type: p.Type, Name: p.Name})
+	}
+}
+
+// idle tells of variables that make no difference: the effect is the same for
+// each of their objects, and is not summed over them.
+func (r *effectReader) idle(attr *hcl.Attribute) {
+	var u slots
+	for _, e := range r.out {
+		if e.Op == model.Increase || e.Op == model.Decrease {
+			return
+		}
+		u.exprs(append([]*model.Expr{e.When, e.Value}, e.Args...)...)
+	}
+	for _, b := range r.binders {
+		if len(r.out) > 0 && b.Type != nil && !u[b.Slot] {
+			r.ld.doubt(attr.Expr.Range(), fmt.Sprintf("Variable %q is never used", b.Name), "The effect is the same for every %s. Leave it out, or name %s in what changes.", b.Type, b.Name)
+		}
 	}
 }
 
@@ -166,7 +188,8 @@ func (r *effectReader) headTree(e hcl.Expression) (*lowerer, ast.Node) {
 // decrease.
 func (r *effectReader) assignments(attr *hcl.Attribute, op model.EffectOp) {
 	r.any = r.any || attr != nil
-	for _, p := range r.ld.pairs(attr, `{ "replicas(s)" = "2" }`) {
+	pairs, _ := r.ld.pairs(attr, `{ "replicas(s)" = "2" }`)
+	for _, p := range pairs {
 		eff, ok := r.head(p.Key, op)
 		if !ok {
 			continue

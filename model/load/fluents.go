@@ -14,6 +14,7 @@ type fluentDecl struct {
 	f       *model.Fluent
 	attrs   hcl.Attributes
 	derived bool
+	second  bool // its name is another's, or none: its body is checked all the same
 	broken  bool // its declaration is faulty: what uses it is not blamed
 }
 
@@ -28,9 +29,9 @@ func (ld *loader) fluentNamed(name string) *fluentDecl {
 func (ld *loader) declareFluents() {
 	ld.fluentOf = map[string]*fluentDecl{}
 	for _, b := range ld.blocks["fluent"] {
+		d := ld.declareFluent(b)
+		ld.fluents = append(ld.fluents, d)
 		if ld.standing[b] {
-			d := ld.declareFluent(b)
-			ld.fluents = append(ld.fluents, d)
 			ld.fluentOf[d.f.Name] = d
 		}
 	}
@@ -44,7 +45,8 @@ func (ld *loader) declareFluent(b *hcl.Block) *fluentDecl {
 	if attr := content.Attributes["type"]; attr != nil {
 		f.Kind, f.Type = ld.typeExpr(attr.Expr)
 	}
-	d.broken = f.Kind == model.KindUnknown || !complete(f.Params)
+	d.second = !ld.standing[b]
+	d.broken = f.Kind == model.KindUnknown || !complete(f.Params) || d.second
 	info := &Fluent{DeclRange: b.DefRange}
 	if o := ld.single(content.Blocks, "observe"); o != nil {
 		info.Observe = newBlock(o)
@@ -84,10 +86,14 @@ func (ld *loader) oneSource(b *hcl.Block, f *Fluent) {
 // deriveFluents lowers the definitions of derived fluents.
 func (ld *loader) deriveFluents() {
 	for _, d := range ld.fluents {
-		if !d.derived || d.broken {
+		if !d.derived || d.broken && !d.second || d.f.Kind == model.KindUnknown {
 			continue
 		}
 		s := ld.newScope(d.f.Params)
+		if d.second {
+			s.lower(d.attrs["derive"].Expr, d.f.Kind, d.f.Type)
+			continue
+		}
 		d.f.Derived = s.lower(d.attrs["derive"].Expr, d.f.Kind, d.f.Type)
 		d.f.Slots = s.slots
 		d.broken = d.f.Derived == nil

@@ -16,19 +16,17 @@ var (
 
 func (ld *loader) invariants() {
 	for _, b := range ld.blocks["invariant"] {
-		if !ld.declareOnce("invariant", b) {
-			continue
-		}
+		stands := ld.declareOnce("invariant", b)
 		attrs := ld.content(b.Body, invariantSchema).Attributes
 		inv := &model.Invariant{
 			Name: b.Labels[0], Message: ld.text(attrs, "message"), Strict: ld.flag(attrs, "strict", false),
 		}
 		s := ld.newScope(nil)
 		exprs, ok := s.conditions(attrs["condition"])
-		if ok && len(exprs) > 0 {
+		if ok && len(exprs) > 0 && stands {
 			inv.Cond = model.NewCond(s.slots, exprs...)
 			ld.m.AddInvariant(inv)
-		} else if ok && attrs["condition"] != nil {
+		} else if ok && len(exprs) == 0 && attrs["condition"] != nil {
 			ld.errorAt(attrs["condition"].Expr.Range(), "Empty condition", "An invariant says what must stay true.")
 		}
 	}
@@ -36,18 +34,17 @@ func (ld *loader) invariants() {
 
 func (ld *loader) goals() {
 	for _, b := range ld.blocks["goal"] {
-		if !ld.declareOnce("goal", b) {
-			continue
-		}
+		stands := ld.declareOnce("goal", b)
 		if !identifier(b.Labels[0]) && !model.Bare(b.Labels[0]) {
 			ld.errorAt(b.LabelRanges[0], "Invalid name", "The name %q of a goal must be letters, digits, - and _.", b.Labels[0])
 			continue
 		}
-		ld.goal(b)
+		ld.goal(b, stands)
 	}
 }
 
-func (ld *loader) goal(b *hcl.Block) {
+// goal reads a goal; one whose name is another's is checked and left out.
+func (ld *loader) goal(b *hcl.Block, stands bool) {
 	attrs := ld.content(b.Body, goalSchema).Attributes
 	g := &model.Goal{Name: b.Labels[0], Doc: ld.text(attrs, "doc"), Params: ld.params(attrs["params"], true)}
 	s := ld.newScope(g.Params)
@@ -61,7 +58,7 @@ func (ld *loader) goal(b *hcl.Block) {
 		ld.l.severities = append(ld.l.severities, attr.Range)
 	}
 	g.Actions = ld.goalActions(attrs["actions"])
-	if !ok || !complete(g.Params) || attrs["condition"] == nil {
+	if !ok || !stands || !complete(g.Params) || attrs["condition"] == nil {
 		return
 	}
 	g.Cond = model.NewCond(s.slots, exprs...)

@@ -42,6 +42,7 @@ type Loaded struct {
 	severities []hcl.Range            // of the goals that give one
 	given      []model.Assignment     // in tests
 	expected   map[*model.Fluent]bool // by tests
+	noted      hcl.Diagnostics        // doubts that only the text shows
 }
 
 // Block is a block whose body is decoded elsewhere. Kind is its first label,
@@ -148,6 +149,7 @@ type loader struct {
 	blocks  map[string]hcl.Blocks // by block type, in the order read
 
 	typeOf   map[string]*typeDecl
+	cyclic   map[*model.Type]bool           // roots of which a cycle of types was cut
 	members  map[*model.Type]map[int32]bool // declared objects of a type and its subtypes
 	objects  map[string][]*model.Type       // root types that have a declared object of the name
 	standing map[*hcl.Block]bool            // fluents and actions whose names are their own
@@ -167,7 +169,7 @@ func newLoader(o Options) *loader {
 	m := model.New()
 	return &loader{
 		o: o, m: m, names: map[string]declared{}, tainted: map[string]bool{}, sources: map[string][]byte{},
-		typeOf: map[string]*typeDecl{}, members: map[*model.Type]map[int32]bool{},
+		typeOf: map[string]*typeDecl{}, members: map[*model.Type]map[int32]bool{}, cyclic: map[*model.Type]bool{},
 		objects: map[string][]*model.Type{}, vars: map[string]varValue{}, patience: 100,
 		l: &Loaded{
 			Model: m, Files: map[string]*hcl.File{}, Fluents: map[*model.Fluent]*Fluent{},

@@ -29,6 +29,7 @@ type lowerer struct {
 type let struct {
 	name string
 	x    *model.Expr // nil where its value is faulty
+	used *bool
 }
 
 type binding struct {
@@ -52,7 +53,7 @@ func (l *lowerer) operand(n ast.Node, kind model.Kind, t *model.Type, label stri
 		return nil
 	}
 	if x.Kind != kind {
-		return l.errorAt(l.src.span(n), "Wrong type", "%s %s, and this is %s.", label, noun(kind, t), describe(x))
+		return l.errorAt(l.src.span(n), "Wrong type", "%s %s, and this is %s.%s", label, noun(kind, t), describe(x), l.quoteHint(n, t))
 	}
 	if kind == model.KindObject && t != nil && !x.Type.IsA(t) {
 		return l.errorAt(l.src.span(n), "Wrong type", "%s %s, and this is %s.", label, noun(kind, t), describe(x))
@@ -73,6 +74,26 @@ func (l *lowerer) unquoted(n ast.Node, t *model.Type, label string) bool {
 	}
 	l.errorAt(loc, "Not an object", "%s", detail)
 	return true
+}
+
+// quoteHint tells how to write the object of a type that a number without
+// quotes is meant to name.
+func (l *lowerer) quoteHint(n ast.Node, t *model.Type) string {
+	text := l.src.slice(l.src.span(n))
+	if t == nil || !model.Bare(text) {
+		return ""
+	}
+	if _, known := t.Lookup(text); !known {
+		return ""
+	}
+	return fmt.Sprintf(" If the %s of that name is meant, quote it: '%s'.", kindOf(t), text)
+}
+
+func kindOf(t *model.Type) string {
+	if t.Enum {
+		return "word"
+	}
+	return t.Name
 }
 
 // expr lowers a node. A string or a bare word stands for an object where want
@@ -184,15 +205,20 @@ func (l *lowerer) declareLet(n *ast.VariableDeclaratorNode, want *model.Type) *m
 		named.Name = n.Name
 		x = &named
 	}
-	l.lets = append(l.lets, let{n.Name, x})
+	used := false
+	l.lets = append(l.lets, let{n.Name, x, &used})
 	body := l.expr(n.Expr, want)
 	l.lets = l.lets[:len(l.lets)-1]
+	if body != nil && !used {
+		l.ld.doubt(l.src.rangeOf(n.Location()), fmt.Sprintf("Variable %q is never used", n.Name), "Nothing behind it names %s. Leave it out, or use it.", n.Name)
+	}
 	return body
 }
 
 func (l *lowerer) letNamed(name string) (*model.Expr, bool) {
 	for i := len(l.lets) - 1; i >= 0; i-- {
 		if l.lets[i].name == name {
+			*l.lets[i].used = true
 			return l.lets[i].x, true
 		}
 	}

@@ -39,6 +39,9 @@ func (l *lowerer) identifier(n *ast.IdentifierNode, want *model.Type) *model.Exp
 
 func (l *lowerer) unknownName(n *ast.IdentifierNode, want *model.Type) *model.Expr {
 	name := n.Value
+	if l.opaque {
+		return nil
+	}
 	if want != nil {
 		if id, ok := want.Lookup(name); ok && (want.Enum || l.ld.members[want][id]) {
 			return l.errorAt(n.Location(), fmt.Sprintf("Unknown name %q", name), "If the word is meant, quote it: '%s'.", name)
@@ -189,7 +192,17 @@ func (l *lowerer) notFluent(at *ast.IdentifierNode, name string) *model.Expr {
 	if l.ld.config().Disabled[name] {
 		return l.errorAt(loc, "Not part of the language", "%s() is not. %s", name, functionList)
 	}
-	return l.errorAt(loc, fmt.Sprintf("Unknown fluent %q", name), "There is no fluent %q.%s", name, l.ld.near(name, l.ld.declaredNames("fluent")))
+	hint := l.ld.near(name, l.ld.declaredNames("fluent"))
+	if other := spelled[name]; other != "" {
+		hint = other
+	}
+	return l.errorAt(loc, fmt.Sprintf("Unknown fluent %q", name), "There is no fluent %q.%s", name, hint)
+}
+
+// spelled tells how the language writes what others call so.
+var spelled = map[string]string{
+	"forall": " For every object is written all, as in all(service, up(#)).",
+	"exists": " For some object is written any, as in any(service, up(#)).",
 }
 
 func withArticle(noun string) string {

@@ -3,6 +3,7 @@ package load
 import (
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/file"
@@ -121,7 +122,7 @@ func (l *lowerer) textual(n *ast.BinaryNode, op model.Op) *model.Expr {
 func (l *lowerer) equality(n *ast.BinaryNode) *model.Expr {
 	xs := l.alike(n.Left, n.Right)
 	a, b := xs[0], xs[1]
-	if a == nil || b == nil || !l.comparable(l.src.span(n), a, b) {
+	if a == nil || b == nil || !l.comparable(l.src.span(n), a, b, l.sideHint(n, a, b)) {
 		return nil
 	}
 	op := model.OpEq
@@ -191,12 +192,23 @@ func (l *lowerer) openness(n ast.Node) int {
 }
 
 // comparable reports operands that can never be equal by their types.
-func (l *lowerer) comparable(loc file.Location, a, b *model.Expr) bool {
+func (l *lowerer) comparable(loc file.Location, a, b *model.Expr, hint string) bool {
 	if a.Kind != b.Kind || a.Kind == model.KindObject && a.Type.Root() != b.Type.Root() {
-		l.errorAt(loc, "Wrong type", "These cannot be compared: %s and %s.", describe(a), describe(b))
+		l.errorAt(loc, "Wrong type", "These cannot be compared: %s and %s.%s", describe(a), describe(b), hint)
 		return false
 	}
 	return true
+}
+
+// sideHint is a quoteHint for the operand that stands beside an object.
+func (l *lowerer) sideHint(n *ast.BinaryNode, a, b *model.Expr) string {
+	switch {
+	case a.Kind == model.KindObject && b.Kind != model.KindObject:
+		return l.quoteHint(n.Right, a.Type)
+	case b.Kind == model.KindObject && a.Kind != model.KindObject:
+		return l.quoteHint(n.Left, b.Type)
+	}
+	return ""
 }
 
 // in lowers membership in a list, or in a type.
@@ -224,7 +236,7 @@ func (l *lowerer) inList(n *ast.BinaryNode, list *ast.ArrayNode) *model.Expr {
 	xs := l.alike(append([]ast.Node{n.Left}, list.Nodes...)...)
 	ok := xs[0] != nil
 	for i, x := range xs[1:] {
-		ok = ok && x != nil && l.comparable(l.src.span(list.Nodes[i]), xs[0], x)
+		ok = ok && x != nil && l.comparable(l.src.span(list.Nodes[i]), xs[0], x, "")
 	}
 	if !ok {
 		return nil
@@ -247,7 +259,7 @@ func (l *lowerer) conditional(n *ast.ConditionalNode, want *model.Type) *model.E
 		xs := l.alike(n.Exp1, n.Exp2)
 		a, b = xs[0], xs[1]
 	}
-	if a == nil || b == nil || !l.comparable(join(l.src.span(n.Exp1), l.src.span(n.Exp2)), a, b) || c == nil {
+	if a == nil || b == nil || !l.comparable(join(l.src.span(n.Exp1), l.src.span(n.Exp2)), a, b, "") || c == nil {
 		return nil
 	}
 	t := a.Type
@@ -276,6 +288,10 @@ func (l *lowerer) refuse(n ast.Node) *model.Expr {
 		}
 	case *ast.MemberNode, *ast.ChainNode:
 		what, instead, loc = "Access to a member", " Conditions are over fluents, parameters and objects.", l.src.span(n)
+		if fluent, args, ok := strings.Cut(l.src.slice(loc), "["); ok && l.ld.names[fluent].kind == "fluent" {
+			loc.To++ // the closing bracket
+			instead = fmt.Sprintf(" A fluent's arguments stand in round parentheses: %s(%s).", fluent, strings.TrimSuffix(args, "]"))
+		}
 	case *ast.SliceNode:
 		what, loc = "A slice", l.src.span(n)
 	case *ast.ArrayNode:

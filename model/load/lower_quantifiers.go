@@ -115,6 +115,9 @@ func (l *lowerer) over(n *ast.BuiltinNode, domain, body ast.Node) *model.Expr {
 	if x == nil || t == nil {
 		return nil
 	}
+	if x.Op != model.OpConst && !mentions(x, slot) {
+		l.ld.doubt(l.src.rangeOf(l.src.span(n)), "The object at hand is never used", "Without # it is the same for every %s. Write # where the %s at hand is meant, or do without %s.", t.Name, t.Name, n.Name)
+	}
 	q := &model.Expr{Op: op, Kind: kind, Over: t, Slot: slot, Name: "#", Args: []*model.Expr{x}}
 	if n.Name == "none" {
 		return &model.Expr{Op: model.OpNot, Kind: model.KindBool, Args: []*model.Expr{q}}

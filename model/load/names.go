@@ -39,6 +39,13 @@ func identifier(s string) bool {
 	return true
 }
 
+// isFunction tells whether expr, whose syntax conditions have, reads a name as
+// that of one of its functions.
+func isFunction(name string) bool {
+	_, ok := builtin.Index[name]
+	return ok
+}
+
 // place writes a position for a message: web.fettle.hcl line 7.
 func place(rng hcl.Range) string {
 	return fmt.Sprintf("%s line %d", filepath.Base(rng.Filename), rng.Start.Line)
@@ -46,14 +53,15 @@ func place(rng hcl.Range) string {
 
 // usable reports a name that cannot be declared, and tells whether it can.
 func (ld *loader) usable(kind, name string, rng hcl.Range) bool {
-	_, isBuiltin := builtin.Index[name]
 	switch {
 	case kind != "object" && !identifier(name):
 		ld.errorAt(rng, "Invalid name", "The name %q of a %s must be letters, digits and underscores, and not start with a digit.", name, kind)
 	case keywords[name]:
 		ld.errorAt(rng, "Reserved name", "The %s %q is named like a keyword of conditions. Choose another name.", kind, name)
-	case isBuiltin:
+	case allowed[name]:
 		ld.errorAt(rng, "Reserved name", "The %s %q is named like a function of conditions. Choose another name.", kind, name)
+	case isFunction(name):
+		ld.errorAt(rng, "Reserved name", "The %s %q is named like a function that expr has and conditions do without. Choose another name.", kind, name)
 	case typeWords[name] && kind != "object":
 		ld.errorAt(rng, "Reserved name", "The word %q has a meaning of its own in the model language. Choose another name for the %s.", name, kind)
 	default:

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/builtin"
@@ -78,6 +79,10 @@ func (ld *loader) syntaxError(src *source, e *file.Error) {
 			ld.errorAt(rng, "Invalid condition", "It ends too early: something is missing at its end.")
 			return
 		}
+		if name, loc := src.calleeBefore(e.From); what == `"#"` && spelled[name] != "" {
+			ld.errorAt(src.rangeOf(loc), "Unknown quantifier", "%s is not part of the language.%s", name, spelled[name])
+			return
+		}
 		ld.errorAt(rng, "Invalid condition", "Here %s makes no sense.%s", what, syntaxHint(src, e.Location, strings.Trim(what, `"`)))
 		return
 	}
@@ -99,6 +104,12 @@ func syntaxHint(src *source, loc file.Location, token string) string {
 		return " Disjunction is written || or or."
 	case "#":
 		return " # stands within a quantifier, as in all(service, up(#)); min and max take a map: max(map(service, load(#)))."
+	case ">":
+		if loc.From > 0 && []rune(src.text)[loc.From-1] == '-' {
+			return " Implication is written !a || b."
+		}
+	case "xor", "^":
+		return " Of two conditions just one is written a != b."
 	case "!":
 		return " Negation stands before what it negates; inequality is written !=."
 	}
@@ -107,6 +118,21 @@ func syntaxHint(src *source, loc file.Location, token string) string {
 		return fmt.Sprintf(" If %s is the name of an object, quote it: '%s'.", word, word)
 	}
 	return ""
+}
+
+var callee = regexp.MustCompile(`\b(forall|exists)\s*\(`)
+
+// calleeBefore returns the last name of a quantifier of other languages that
+// is called before a rune, and where it stands.
+func (src *source) calleeBefore(at int) (string, file.Location) {
+	before := src.slice(file.Location{To: at})
+	all := callee.FindAllStringSubmatchIndex(before, -1)
+	if len(all) == 0 {
+		return "", file.Location{}
+	}
+	m := all[len(all)-1]
+	from := utf8.RuneCountInString(before[:m[2]])
+	return before[m[2]:m[3]], file.Location{From: from, To: from + m[3] - m[2]}
 }
 
 // span returns the location of an expression from its first to its last token.

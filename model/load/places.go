@@ -158,7 +158,8 @@ func (p *placer) items(b *hclsyntax.Block) []hcl.Range {
 	}
 	for _, name := range []string{"set", "increase", "decrease"} {
 		if attr := b.Body.Attributes[name]; attr != nil {
-			for _, pair := range p.ld.pairs(attr.AsHCLAttribute(), "") {
+			pairs, _ := p.ld.pairs(attr.AsHCLAttribute(), "")
+			for _, pair := range pairs {
 				out = append(out, hcl.RangeBetween(pair.Key.Range(), pair.Value.Range()))
 			}
 		}

@@ -2,10 +2,12 @@ package load
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/expr-lang/expr/builtin"
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/fettleops/fettle/docs"
@@ -48,6 +50,29 @@ func TestReferenceNamesWhatIsRead(t *testing.T) {
 		got := slices.Sorted(slices.Values(tables[of]))
 		if !slices.Equal(got, names) {
 			t.Errorf("the reference's table of %s names\n %v, and what is read is\n %v", of, got, names)
+		}
+	}
+}
+
+// TestReferenceNamesTheReserved promises that the reference lists each word
+// that cannot be a name, and no other.
+func TestReferenceNamesTheReserved(t *testing.T) {
+	words := map[string]bool{}
+	for _, name := range builtin.Names {
+		words[name] = true
+	}
+	for _, set := range []map[string]bool{keywords, typeWords, allowed} {
+		for name := range set {
+			words[name] = true
+		}
+	}
+	want := slices.Sorted(maps.Keys(words))
+	if got := slices.Sorted(slices.Values(docs.Tables()["reserved"])); !slices.Equal(got, want) {
+		t.Errorf("the reference lists\n %v, and reserved are\n %v", got, want)
+	}
+	for _, name := range want {
+		if (&loader{l: &Loaded{}}).usable("fluent", name, hcl.Range{}) {
+			t.Errorf("%s can be the name of a fluent", name)
 		}
 	}
 }

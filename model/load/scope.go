@@ -1,6 +1,8 @@
 package load
 
 import (
+	"slices"
+
 	"github.com/expr-lang/expr/ast"
 	"github.com/hashicorp/hcl/v2"
 
@@ -14,6 +16,7 @@ type scope struct {
 	params []model.Param
 	vars   []variable // parameters, and the variables of a forall
 	slots  int        // used so far
+	opaque bool       // some of its variables could not be read: unknown names may be theirs
 }
 
 // variable is an object that a name stands for.
@@ -26,9 +29,16 @@ type variable struct {
 func (ld *loader) newScope(params []model.Param) *scope {
 	s := &scope{ld: ld, params: params}
 	for _, p := range params {
-		s.bind(p.Name, p.Type)
+		s.declare(p)
 	}
 	return s
+}
+
+// declare binds a parameter; one without a name stands for those that could
+// not be read.
+func (s *scope) declare(p model.Param) int {
+	s.opaque = s.opaque || p.Name == ""
+	return s.bind(p.Name, p.Type)
 }
 
 // bind gives a name a slot of its own.
@@ -79,6 +89,9 @@ func (s *scope) conditions(attr *hcl.Attribute) ([]*model.Expr, bool) {
 	var out []*model.Expr
 	for _, e := range exprs {
 		if x := s.lower(e, model.KindBool, nil); x != nil {
+			if slices.ContainsFunc(out, func(o *model.Expr) bool { return same(o, x) }) {
+				s.ld.doubt(e.Range(), "Given twice", "The same condition stands in this list already. Keep one.")
+			}
 			out = append(out, x)
 		} else {
 			ok = false

@@ -14,11 +14,11 @@ var stateSchema = schema("facts values unknown")
 
 func (ld *loader) states() {
 	for _, b := range ld.blocks["state"] {
-		if !ld.declareOnce("state", b) {
-			continue
+		stands := ld.declareOnce("state", b)
+		s := ld.state(b.Labels[0], ld.content(b.Body, stateSchema).Attributes)
+		if stands {
+			ld.m.States = append(ld.m.States, s)
 		}
-		attrs := ld.content(b.Body, stateSchema).Attributes
-		ld.m.States = append(ld.m.States, ld.state(b.Labels[0], attrs))
 	}
 }
 

@@ -27,6 +27,7 @@ func (ld *loader) types() {
 	var order []*typeDecl
 	for _, b := range ld.blocks["type"] {
 		if !ld.declare("type", b.Labels[0], b.LabelRanges[0]) {
+			ld.content(b.Body, typeSchema)
 			continue
 		}
 		d := &typeDecl{name: b.Labels[0], block: b, content: ld.content(b.Body, typeSchema)}
@@ -45,7 +46,7 @@ func (ld *loader) types() {
 			d.t.Discovered = true
 			ld.l.Discover[d.t] = newBlock(b)
 		}
-		if d.content.Attributes["objects"] == nil && len(d.content.Blocks) == 0 && !ld.hasSubtype(d.t) {
+		if d.content.Attributes["objects"] == nil && len(d.content.Blocks) == 0 && !ld.hasSubtype(d.t) && !ld.cyclic[d.t.Root()] {
 			ld.errorAt(d.block.DefRange, fmt.Sprintf("Type %q has no objects", d.name), `List them, as in objects = ["a", "b"], or let a discover block find them.`)
 		}
 	}
@@ -65,6 +66,7 @@ func (ld *loader) addType(d *typeDecl) *model.Type {
 		return d.t
 	}
 	var parent *model.Type
+	looped := false
 	if d.parent != "" {
 		p := ld.typeOf[d.parent]
 		rng := d.content.Attributes["parent"].Expr.Range()
@@ -73,6 +75,7 @@ func (ld *loader) addType(d *typeDecl) *model.Type {
 			ld.unknownType(d.parent, rng)
 		case d.busy:
 			ld.errorAt(rng, "Cycle of types", "The type %q is its own parent's parent.", d.name)
+			looped = true
 		default:
 			d.busy = true
 			parent = ld.addType(p)
@@ -82,6 +85,7 @@ func (ld *loader) addType(d *typeDecl) *model.Type {
 	if d.t == nil { // a cycle may have added it meanwhile
 		d.t = ld.m.AddType(d.name, parent)
 		ld.members[d.t] = map[int32]bool{}
+		ld.cyclic[d.t] = looped
 	}
 	return d.t
 }
@@ -242,13 +246,18 @@ func (ld *loader) enumExpr(call *hcl.StaticCall) (model.Kind, *model.Type) {
 }
 
 // params reads params = { s = service } in its written order. Only a goal's
-// parameters may be enums.
+// parameters may be enums. What cannot be read is a parameter without a name.
 func (ld *loader) params(attr *hcl.Attribute, enums bool) []model.Param {
 	var out []model.Param
 	seen := map[string]bool{}
-	for _, p := range ld.pairs(attr, "{ s = service }") {
+	pairs, ok := ld.pairs(attr, "{ s = service }")
+	if !ok {
+		return []model.Param{{}}
+	}
+	for _, p := range pairs {
 		name, ok := ld.key(p.Key)
 		if !ok {
+			out = append(out, model.Param{})
 			continue
 		}
 		kind, t := ld.typeExpr(p.Value)

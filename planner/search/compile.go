@@ -139,7 +139,7 @@ func (c *compiler) operator(e *model.Expr, args []*node) *node {
 			return args[2-int(args[0].tri)/2]
 		}
 	case model.OpIsA:
-		n.over, n.open = e.Over, c.t.u.Open(e.Over)
+		n.over, n.open, n.own = e.Over, c.t.u.Open(e.Over), e.Args[0].Type.IsA(e.Over)
 	case model.OpMatches:
 		n.pattern = e.Pattern
 	}

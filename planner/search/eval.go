@@ -117,6 +117,8 @@ func (m *machine) compute(n *node) model.Tri {
 func (m *machine) isA(n *node) model.Tri {
 	o := m.object(n.args[0])
 	switch {
+	case o < 0 && n.own:
+		return model.True
 	case o < 0:
 		return model.Unknown
 	case m.t.u.Has(n.over, o):

@@ -35,6 +35,7 @@ type node struct {
 
 	open    bool // a quantifier over a type with objects that are not known
 	over    *model.Type
+	own     bool // of OpIsA: the operand is of the type by its own
 	pattern *regexp.Regexp
 	fluent  *model.Fluent
 	table   map[uint64]*node
