@@ -133,3 +133,15 @@ func (p *past) discovered(d Discovery) error {
 	}
 	return p.regroup()
 }
+
+// absent names a type over whose objects the condition ranges and of which none
+// was found; "" where there is none such.
+func absent(u *model.Universe, e *model.Expr) (note string) {
+	e.Walk(func(e *model.Expr) bool {
+		if note == "" && e.Over != nil && u.Open(e.Over) && len(u.Objects(e.Over)) == 0 {
+			note = "found none of type " + e.Over.Name
+		}
+		return note == ""
+	})
+	return note
+}

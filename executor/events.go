@@ -91,6 +91,7 @@ type Missing struct {
 	Condition string `json:"condition"`
 	Unknown   bool   `json:"unknown,omitempty"`
 	Because   []Fact `json:"because,omitempty"`
+	Note      string `json:"note,omitempty"` // why no fact tells: nothing was found of a type
 }
 
 // Values are observed values that differ from the run's previous observation;

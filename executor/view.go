@@ -76,6 +76,9 @@ func (v *view) missing(failures []model.Failure, now time.Time) []Missing {
 	var out []Missing
 	for _, f := range failures {
 		m := Missing{Condition: f.Text, Unknown: f.Truth == model.Unknown}
+		if len(f.Leaves) == 0 {
+			m.Note = absent(v.u, f.Expr)
+		}
 		for _, l := range f.Leaves[:min(len(f.Leaves), maxCited)] {
 			m.Because = append(m.Because, v.fact(l.Atom, now))
 		}

@@ -4,24 +4,43 @@ import "encoding/json"
 
 // StateObjects returns the objects of discovered types that a JSON state names
 // and the universe lacks, so that a state observed elsewhere can be read:
-// [NewUniverse] takes them.
+// [NewUniverse] takes them. What else is wrong with an atom is left to ParseState.
 func (u *Universe) StateObjects(data []byte) ([]Discovery, error) {
 	found := newMentions(u)
 	err := eachFact(data, func(key string, value json.Token) error {
-		name, args, err := ParseAtom(key)
-		f := u.fluents[name]
-		if err != nil || f == nil || len(args) != len(f.Params) {
-			return nil // ParseState says what is wrong
-		}
-		for i, a := range args {
-			found.add(f.Params[i].Type, a)
-		}
-		if text, ok := value.(string); ok && f.Kind == KindObject {
-			found.add(f.Type, text)
-		}
+		_ = found.fact(key, value)
 		return nil
 	})
 	return found.list, err
+}
+
+// CheckStateObjects is [Universe.StateObjects] that stops at the first atom that
+// no discovered object could mend, so that a long state is not read for nothing.
+func (u *Universe) CheckStateObjects(data []byte) ([]Discovery, error) {
+	found := newMentions(u)
+	err := eachFact(data, found.fact)
+	return found.list, err
+}
+
+// fact takes in what one fact names. The error is that of ParseState.
+func (m *mentions) fact(key string, value json.Token) error {
+	name, args, err := ParseAtom(key)
+	f := m.u.fluents[name]
+	if err != nil || f == nil || len(args) != len(f.Params) {
+		_, err = m.u.stateAtom(key)
+		return err
+	}
+	for i, a := range args {
+		t := f.Params[i].Type
+		if _, known := m.u.Find(t, a); !known && !m.u.Grows(t) {
+			_, err = m.u.stateAtom(key)
+		}
+		m.add(t, a)
+	}
+	if text, ok := value.(string); ok && f.Kind == KindObject {
+		m.add(f.Type, text)
+	}
+	return err
 }
 
 // mentions gathers objects that are not known yet, by type.

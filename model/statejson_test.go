@@ -102,6 +102,14 @@ func TestAStateBringsTheObjectsOfDiscoveredTypes(t *testing.T) {
 	if odd, err := s.u.StateObjects([]byte(`{"up(n6)": [true, {}], "note": {"a": [1]}, "up(n5)": null}`)); err != nil || strings.Join(odd[0].Objects, " ") != "n6 n5" {
 		t.Errorf("behind values that are no scalars: found %+v, %v", odd, err)
 	}
+	for text, want := range map[string]string{
+		`{"up(n9)": true, "in(zzz)": true, "up(n8)": x`: `line 1, byte 32: "in(zzz)": there is no service "zzz"`,
+		`{"upp(n9)": true, "up(n8)": x`:                 `line 1, byte 16: "upp(n9)": there is no fluent upp; did you mean up?`,
+	} {
+		if _, err := s.u.CheckStateObjects([]byte(text)); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
 	u := s.u.With(found...)
 	if _, err := u.ParseState(text[:len(text)-len(`, "in(zzz)": true}`)]); err == nil {
 		t.Error("a cut state is read")

@@ -207,6 +207,9 @@ func (r *renderer) missing(ms []executor.Missing) {
 			}
 			why = append(why, factLine(f, len(m.Because) > 1 || f.Fluent != m.Condition))
 		}
+		if m.Note != "" {
+			why = append(why, plain(m.Note))
+		}
 		r.line("  %s   %s  %s", pad(label, 7), pad(conds[i], w), r.p.faint(strings.Join(why, "; ")))
 		label = ""
 	}

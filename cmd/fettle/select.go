@@ -45,7 +45,7 @@ func namedState(u *model.Universe, n *model.NamedState) *model.State {
 }
 
 func parseState(u *model.Universe, file string, data []byte) (*model.State, error) {
-	found, err := u.StateObjects(data)
+	found, err := u.CheckStateObjects(data)
 	if err != nil {
 		return nil, fmt.Errorf("state %s: %w", file, err)
 	}

@@ -196,7 +196,7 @@ func TestAnActionBearsOnAnotherThroughWhatItsPreconditionReads(t *testing.T) {
 				{name: "d", needs: `"sum(node, up(#) ? load : 2) >= 3"`},
 				{name: "e", effect: `increase = { load = "1" }`},
 			},
-			[]string{"a enables b: up", "a threatens c: !up", "a enables d: up", "a threatens d: !up", "e enables d: load"},
+			[]string{"a enables b: up", "a threatens c: !up", "a enables d: up", "a threatens d: up", "e enables d: load"},
 		},
 		{
 			"what relieves an invariant goes before what makes it worse",

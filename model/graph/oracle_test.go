@@ -156,7 +156,7 @@ func influences(m *model.Model, states int) map[link]string {
 	for range states {
 		before := randomState(rng, u)
 		for _, a := range all {
-			if a.Applicable(before, nil) != model.True || a.Effects(before, &delta) != nil {
+			if a.Effects(before, &delta) != nil {
 				continue
 			}
 			after := before.Clone()
@@ -169,6 +169,9 @@ func influences(m *model.Model, states int) map[link]string {
 				if was == model.True && is == model.False {
 					put(worsened, inv.Name, a.Action.Name)
 				}
+			}
+			if a.Applicable(before, nil) != model.True {
+				continue
 			}
 			for _, b := range all {
 				if u.StepText(a) != u.StepText(b) {

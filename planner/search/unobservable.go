@@ -17,7 +17,7 @@ func (s *searcher) noPlan() Result {
 		s.res.Status = Unobservable
 		s.res.Reason = fmt.Sprintf("not all objects of type %s are known: their discovery failed", t.Name)
 		if len(s.p.U.Objects(t)) == 0 {
-			s.res.Reason = fmt.Sprintf("no object of type %s is known: discovery found none", t.Name)
+			s.res.Reason += " or found none"
 		}
 		return s.res
 	}
