@@ -85,7 +85,10 @@ const repeated = "repeat"
 // no planner could be asked, which is the error given.
 func (r *run) noPlan(ctx context.Context, res planner.Result, cause error) (*Ended, error) {
 	f := &failure{kind: "no_plan", reason: "no plan was accepted: " + res.Reason}
+	var fatal *planner.FatalError
 	switch {
+	case errors.As(cause, &fatal): // Asking again would be asking the same.
+		return &Ended{Status: FailedStatus, Reason: policy.Errors, Message: cause.Error() + "; nobody is asked in its place"}, nil
 	case cause != nil:
 		f.kind, f.reason, f.infra = "infrastructure", "no planner could be asked: "+cause.Error(), true
 	case res.Repeated:

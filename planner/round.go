@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fettleops/fettle/model"
@@ -180,8 +181,11 @@ func (r *round) attempt(ctx context.Context, p Proposer) (*Attempt, error) {
 	switch {
 	case errors.As(err, &stopped):
 		r.result.Stopped = stopped
-		r.result.Usage = r.result.Usage.Add(proposal.Usage)
-		return nil, nil
+		if proposal.Usage.Calls == 0 {
+			return nil, nil
+		}
+		a.failed(Failure, err.Error()) // What was called for nothing is told.
+		a.Outcome, a.Usage = Error, proposal.Usage
 	case err != nil && ctx.Err() != nil:
 		return nil, fmt.Errorf("planning was stopped: %w", context.Cause(ctx))
 	case err != nil:
@@ -202,18 +206,29 @@ func (r *round) attempt(ctx context.Context, p Proposer) (*Attempt, error) {
 
 // decide says what follows the attempt.
 func (r *round) decide(a *Attempt, same int, last bool) {
-	giveUp := a.Outcome == Error || a.Proposal.Final || a.Proposal.Verdict == GaveUp ||
+	giveUp := a.Outcome == Error || a.Proposal.Final || !last && r.again(a) || a.Proposal.Verdict == GaveUp ||
 		r.limits.SameFailureRetries > 0 && same >= r.limits.SameFailureRetries
 	switch {
 	case a.Outcome == Pass || a.Outcome == NeedsPerson:
 		a.Next = Done
-	case r.fatal != nil, a.Number >= r.limits.MaxAttempts, giveUp && last:
+	case r.fatal != nil, r.result.Stopped != nil, a.Number >= r.limits.MaxAttempts, giveUp && last:
 		a.Next = EndRound
 	case giveUp:
 		a.Next = AskNext
 	default:
 		a.Next = AskAgain
 	}
+}
+
+// again tells whether the attempt's plan was proposed before: from an equal
+// state, or in this round. Who repeats a plan that failed has nothing else.
+func (r *round) again(a *Attempt) bool {
+	if a.Kind == Repeat {
+		return true
+	}
+	return r.limits.MaxRepeats > 0 && a.Outcome == Fail && len(a.Steps) > 0 && slices.ContainsFunc(r.attempts, func(b Attempt) bool {
+		return b.Proposer == a.Proposer && slices.EqualFunc(a.Steps, b.Steps, func(s, t model.Step) bool { return s.String() == t.String() })
+	})
 }
 
 // record keeps the attempt, takes over what it decided, and tells of it.

@@ -344,3 +344,40 @@ func TestUptakeNeedsAProposal(t *testing.T) {
 		t.Errorf("uptake %v, %v", res.Uptake, err)
 	}
 }
+
+// TestRepeatedPlanMovesOn: who proposes a plan again that was rejected, be it
+// after another one, has nothing else, and the next is asked.
+func TestRepeatedPlanMovesOn(t *testing.T) {
+	m := says("m", proposal("on"), proposal("off"), proposal("on"), proposal("off"))
+	n := says("n", proposal("fit on"))
+	limits := Limits{MaxAttempts: 9, SameFailureRetries: 9, MaxRepeats: 2}
+	res, err := Round(t.Context(), newLamp().problem(), []Proposer{m, n}, limits, Unlimited{}, nil, nil)
+	if err != nil || res.Proposer != "n" || len(m.asked) != 3 {
+		t.Errorf("by %s after %d of m's plans, %v", res.Proposer, len(m.asked), err)
+	}
+	limits.MaxRepeats = 0 // Any number.
+	res, err = Round(t.Context(), newLamp().problem(), []Proposer{m}, limits, Unlimited{}, nil, nil)
+	if err != nil || len(res.Attempts) != 9 {
+		t.Errorf("%d attempts, %v", len(res.Attempts), err)
+	}
+}
+
+// spender made calls, and has nothing to show for them.
+type spender struct {
+	Proposal
+	err error
+}
+
+func (*spender) Name() string { return "m" }
+
+func (s *spender) Propose(context.Context, Request) (Proposal, error) { return s.Proposal, s.err }
+
+// TestCallsForNothingAreTold: what was called before the budget said no is an
+// attempt like any other.
+func TestCallsForNothingAreTold(t *testing.T) {
+	m := &spender{Proposal{Usage: Usage{Calls: 2}}, &StopError{errors.New("max_calls = 2 reached; before that: HTTP 503")}}
+	res, err := Round(t.Context(), newLamp().problem(), []Proposer{m}, Limits{MaxAttempts: 9}, Unlimited{}, nil, nil)
+	if err != nil || res.Stopped == nil || len(res.Attempts) != 1 || res.Usage.Calls != 2 || res.Attempts[0].Critique != m.err.Error() || res.Attempts[0].Next != EndRound {
+		t.Errorf("%+v, %v", res, err)
+	}
+}

@@ -135,6 +135,11 @@ func (l *loaded) client(b *load.Block, who string, s llm.Settings, rec *llm.Reco
 	if s.APIKey != "" && !slices.Contains(l.Secrets, s.APIKey) {
 		l.Secrets = append(l.Secrets, s.APIKey)
 	}
+	for _, value := range s.Headers { // Some of them are credentials, and nobody says which.
+		if len(value) > 7 && !slices.Contains(l.Secrets, value) {
+			l.Secrets = append(l.Secrets, value)
+		}
+	}
 	client := llm.Client(discreet{clients[b.Kind](s), l.redact})
 	if rec != nil {
 		client = rec.Client(client, who, s.Model)

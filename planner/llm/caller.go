@@ -64,6 +64,7 @@ func (c *Caller) Complete(ctx context.Context, call Call, budget planner.Budget)
 	}
 	delays := backoff.NewExponentialBackOff()
 	delays.InitialInterval, delays.MaxInterval = 500*time.Millisecond, longestPause
+	var last error // the failure before this request
 	for try := 1; ; try++ {
 		a, u, err := c.once(ctx, call, budget)
 		used = used.Add(u)
@@ -73,6 +74,9 @@ func (c *Caller) Complete(ctx context.Context, call Call, budget planner.Budget)
 			c.came()
 			return a, used, nil
 		case !errors.As(err, &failed):
+			if last != nil {
+				err = fmt.Errorf("%w; before that: %s", err, last.Error())
+			}
 			return a, used, err
 		case call.Schema != nil && failed.deniesSchema():
 			c.withoutSchema()
@@ -81,6 +85,7 @@ func (c *Caller) Complete(ctx context.Context, call Call, budget planner.Budget)
 		case !failed.passes():
 			return a, used, failed
 		}
+		last = failed
 		wait := max(failed.After, delays.NextBackOff())
 		if try >= maxTries || wait > longestPause {
 			c.failed()
@@ -103,15 +108,26 @@ func (c *Caller) once(ctx context.Context, call Call, budget planner.Budget) (An
 	cctx, cancel := context.WithTimeout(ctx, c.s.Timeout)
 	defer cancel()
 	a, err := c.client.Complete(cctx, call)
-	used := planner.Usage{Calls: 1, TokensIn: a.TokensIn, TokensOut: a.TokensOut, Cost: c.s.Price.of(a.TokensIn, a.Cached, a.TokensOut)}
-	if err == nil && a.TokensIn == 0 && a.TokensOut == 0 && c.s.Kind != "replay" {
-		// A server that does not count: what it may have used at most counts. A
-		// recording that has no numbers used nothing.
-		used.TokensIn, used.TokensOut = most.TokensIn, min(most.TokensOut, len(a.Text))
-		used.Cost = c.s.Price.of(used.TokensIn, 0, used.TokensOut)
-	}
+	used := c.used(&a, most, err)
 	settle(used)
 	return a, used, err
+}
+
+// used is what a request used: what the server says, or the most that was
+// reserved where it says nothing or what cannot be. A recording that has no
+// numbers used nothing.
+func (c *Caller) used(a *Answer, most planner.Usage, err error) planner.Usage {
+	const sane = 4 // times what was reserved: tokenizers and providers count in ways of their own
+	silent := err == nil && a.TokensIn == 0 && a.TokensOut == 0 && c.s.Kind != "replay"
+	absurd := a.TokensIn < 0 || a.TokensOut < 0 || a.TokensIn/sane > most.TokensIn || a.TokensOut/sane > most.TokensOut
+	switch {
+	case absurd:
+		a.TokensIn, a.TokensOut, a.Cached = most.TokensIn, most.TokensOut, 0
+	case silent:
+		a.TokensIn, a.TokensOut, a.Cached = most.TokensIn, min(most.TokensOut, len(a.Text)), 0
+	}
+	a.Cached = min(max(a.Cached, 0), a.TokensIn)
+	return planner.Usage{Calls: 1, TokensIn: a.TokensIn, TokensOut: a.TokensOut, Cost: c.s.Price.of(a.TokensIn, a.Cached, a.TokensOut)}
 }
 
 // mostTokens bounds the tokens of a question: a byte-level tokenizer has at

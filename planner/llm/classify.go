@@ -36,12 +36,12 @@ func HTTPFailure(status int, header http.Header, detail string) *CallError {
 // same may then be asked without one.
 func (e *CallError) deniesSchema() bool {
 	switch e.Status {
-	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusNotImplemented:
+	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusNotImplemented, http.StatusInternalServerError:
 	default:
 		return false
 	}
 	detail := strings.ToLower(e.Detail)
-	for _, word := range []string{"response_format", "schema", "output_config", "output_format", "structured output", "grammar"} {
+	for _, word := range []string{"response_format", "response format", "schema", "output_config", "output_format", "structured output", "grammar", "json mode"} {
 		if strings.Contains(detail, word) {
 			return true
 		}

@@ -3,14 +3,18 @@ package llm
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/gohcl"
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
+	"golang.org/x/net/http/httpguts"
 
 	"github.com/fettleops/fettle/planner/llm/prompt"
 )
@@ -102,6 +106,9 @@ func Decode(kind, name string, b hcl.Body, ctx *hcl.EvalContext, folder string, 
 			s.Price.Cached = *p.Cached
 		}
 	}
+	if err := sendable(s.Headers); err != nil {
+		return s, append(diags, mistake(b, "Invalid headers", err))
+	}
 	var err error
 	if s.ExtraBody, err = plain(raw.ExtraBody); err != nil {
 		return s, append(diags, mistake(b, "Invalid extra_body", err))
@@ -117,6 +124,25 @@ func mistake(b hcl.Body, summary string, err error) *hcl.Diagnostic {
 	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: err.Error() + ".", Subject: &rng}
 }
 
+// ours are the parts of a request that limits and rules depend on.
+var ours = []string{
+	"model", "messages", "system", "max_tokens", "max_completion_tokens", "n", "stream", "response_format", "output_config", "tools", "tool_choice",
+	"temperature", "reasoning_effort",
+}
+
+// sendable tells whether HTTP can carry the headers.
+func sendable(headers map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		switch {
+		case !httpguts.ValidHeaderFieldName(name):
+			return fmt.Errorf("%q is no name of a header", name)
+		case !httpguts.ValidHeaderFieldValue(headers[name]):
+			return fmt.Errorf("the value of %s has characters that a header cannot have", name)
+		}
+	}
+	return nil
+}
+
 // plain turns an object of HCL into what JSON knows.
 func plain(v cty.Value) (map[string]any, error) {
 	if v == cty.NilVal || v.IsNull() {
@@ -124,6 +150,9 @@ func plain(v cty.Value) (map[string]any, error) {
 	}
 	out := map[string]any{}
 	for name, e := range v.AsValueMap() {
+		if slices.Contains(ours, name) || strings.ContainsAny(name, ".|#@*?\\:") || name == "" {
+			return nil, fmt.Errorf("%q is not for extra_body: what is asked, of whom and how much of it is what the block and the policy say; it takes names of other settings, without paths", name)
+		}
 		raw, err := ctyjson.Marshal(e, e.Type())
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

@@ -45,12 +45,25 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	case len(body) > maxBody:
 		return nil, &CallError{Class: NotAnAnswer, Status: resp.StatusCode, Detail: fmt.Sprintf("it is larger than %d MiB", maxBody>>20)}
+	case failure(body) != "":
+		return nil, &CallError{Class: NotAnAnswer, Status: resp.StatusCode, Detail: failure(body)}
 	case !json.Valid(body):
 		return nil, &CallError{Class: NotAnAnswer, Status: resp.StatusCode, Detail: "it is no JSON, but: " + message(body)}
 	}
 	resp.Header.Set("Content-Type", "application/json") // Not every server says so.
 	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return resp, nil
+}
+
+// failure returns the message of an error that a server answers as a success.
+func failure(body []byte) string {
+	var doc struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal(body, &doc) != nil || len(doc.Error) == 0 || string(doc.Error) == "null" {
+		return ""
+	}
+	return message(body)
 }
 
 // message returns what a server says of an error: its message, or the text

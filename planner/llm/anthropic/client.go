@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/anthropics/anthropic-sdk-go/v2"
@@ -49,6 +50,9 @@ func (c *client) Complete(ctx context.Context, call llm.Call) (llm.Answer, error
 	if err != nil {
 		return llm.Answer{}, llm.Failure(ctx, err)
 	}
+	if res == nil {
+		return llm.Answer{}, &llm.CallError{Class: llm.NotAnAnswer, Status: http.StatusOK, Detail: "it is empty"}
+	}
 	return answer(res)
 }
 
@@ -78,7 +82,7 @@ func answer(res *anthropic.Message) (llm.Answer, error) {
 		TokensOut: int(u.OutputTokens),
 	}
 	if !res.JSON.Content.Valid() {
-		return a, &llm.CallError{Class: llm.NotAnAnswer, Status: 200, Detail: "there is no content in it"}
+		return a, &llm.CallError{Class: llm.NotAnAnswer, Status: http.StatusOK, Detail: "there is no content in it"}
 	}
 	var text strings.Builder
 	for _, block := range res.Content {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -50,6 +51,9 @@ func (c *client) Complete(ctx context.Context, call llm.Call) (llm.Answer, error
 	if err != nil {
 		return llm.Answer{}, llm.Failure(ctx, err)
 	}
+	if res == nil {
+		return llm.Answer{}, &llm.CallError{Class: llm.NotAnAnswer, Status: http.StatusOK, Detail: "it is empty"}
+	}
 	return answer(res)
 }
 
@@ -88,7 +92,7 @@ func answer(res *openai.ChatCompletion) (llm.Answer, error) {
 		Cached: int(res.Usage.PromptTokensDetails.CachedTokens),
 	}
 	if !res.JSON.Choices.Valid() {
-		return a, &llm.CallError{Class: llm.NotAnAnswer, Status: 200, Detail: "there are no choices in it"}
+		return a, &llm.CallError{Class: llm.NotAnAnswer, Status: http.StatusOK, Detail: "there are no choices in it"}
 	}
 	if len(res.Choices) == 0 {
 		a.Finish = llm.Stopped // With nothing to say.

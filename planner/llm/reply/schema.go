@@ -14,6 +14,7 @@ const (
 	maxWords        = 500
 	maxLetters      = 10_000
 	maxAlternatives = 24
+	maxWord         = 64 // bytes of an object's name
 )
 
 // schema is a JSON Schema, or a part of one.
@@ -137,9 +138,14 @@ type bounds struct{ words, letters int }
 
 func (b *bounds) within() bool { return b.words <= maxWords && b.letters <= maxLetters }
 
-// word is one of the names; any string where there are none.
+// word is one of the names; any string where there are none, or where one is
+// more than a plain word: objects may be named by the world, and a schema has no
+// data sections in which text from outside is told as such.
 func (b *bounds) word(names []string) schema {
 	s := schema{"type": "string"}
+	if slices.ContainsFunc(names, func(n string) bool { return !model.Bare(n) || len(n) > maxWord }) {
+		return s
+	}
 	for _, n := range names {
 		b.words++
 		b.letters += len(n)
