@@ -154,7 +154,7 @@ func TestCheckLLM(t *testing.T) {
 		{"resets", []llmtest.Play{llmtest.Reset()}, exitDone, 3, []string{"main error error", "search pass"}},
 		{"cut in its midst", []llmtest.Play{llmtest.Cut(half)}, exitDone, 3, []string{"main error error", "search pass"}},
 		{"no schemas here", []llmtest.Play{llmtest.TextWithoutSchema(goodReply)}, exitDone, 2, []string{"main pass"}},
-		{"400: the search is not asked in its place", []llmtest.Play{llmtest.Status(400, "")}, exitFailed, 2, []string{"main error error", "main error error"}},
+		{"400: the search is not asked in its place", []llmtest.Play{llmtest.Status(400, "")}, exitFailed, 1, []string{"main error error"}},
 	} {
 		for _, kind := range []string{"openai", "anthropic"} {
 			t.Run(c.name+"/"+kind, func(t *testing.T) {

@@ -31,6 +31,7 @@ var allowed = map[string][]string{
 	"planner/llm/anthropic": {"model", "validator", "planner", "planner/search", "planner/llm/prompt", "planner/llm/reply", "planner/llm"},
 	"planner/llm/program":   {"model", "validator", "planner", "planner/search", "planner/llm/prompt", "planner/llm/reply", "planner/llm", "world/process"},
 	"planner/llm/llmtest":   {},
+	"planner/llm/planbench": {"model", "model/load", "validator", "planner", "planner/search", "planner/llm/prompt", "planner/llm/reply", "planner/llm"},
 	"docs":                  {},
 	"lease":                 {},
 	"lease/etcd":            {},

@@ -97,6 +97,9 @@ func TestCalls(t *testing.T) {
 		{"JSON of another sort", []llmtest.Play{llmtest.Other()}, "", llm.NotAnAnswer, 1, "in it", nil},
 		{"a page with status 200", []llmtest.Play{llmtest.Page(200)}, "", llm.NotAnAnswer, 1, "Sign in", nil},
 		{"a page with status 500, then an answer", []llmtest.Play{llmtest.Page(500), text}, llm.Stopped, "", 2, "", []time.Duration{0}},
+		{"null", []llmtest.Play{llmtest.Raw(" null ")}, "", llm.NotAnAnswer, 1, "it is empty", nil},
+		{"a list", []llmtest.Play{llmtest.Raw("[]")}, "", llm.NotAnAnswer, 1, "", nil},
+		{"an error with status 200", []llmtest.Play{llmtest.Raw(`{"error": {"message": "quota exhausted"}}`)}, "", llm.NotAnAnswer, 1, "quota exhausted", nil},
 		{"a body without end", []llmtest.Play{llmtest.Huge(9)}, "", llm.NotAnAnswer, 1, "larger than 8 MiB", nil},
 		{"429 and a short wait", []llmtest.Play{llmtest.Status(429, "7"), text}, llm.Stopped, "", 2, "", []time.Duration{7 * time.Second}},
 		{"429 and a long wait", []llmtest.Play{llmtest.Status(429, "3600")}, "", llm.RateLimited, 1, "the server says 429", nil},
@@ -203,6 +206,21 @@ func TestReservation(t *testing.T) {
 		}
 		if b := r.budget.reserved; b.TokensOut != 50 || b.TokensIn < len("You plan.Plan.") || b.Cost <= 0 {
 			t.Errorf("%s: reserved %+v", kind, b)
+		}
+	}
+}
+
+// TestAbsurdCounts: a server cannot give back what was spent, nor hide it: what
+// cannot be counts as the most that was reserved.
+func TestAbsurdCounts(t *testing.T) {
+	for kind := range providers {
+		for _, n := range [][2]int{{-1_000_000_000, 5}, {5, -1}, {1 << 60, 1 << 60}, {0, 0}} {
+			r := newRig(t, kind, llmtest.Counting("a plan", n[0], n[1]))
+			_, used, failed := r.ask(t)
+			most := r.budget.reserved
+			if failed != nil || used.Cost <= 0 || used.Cost > most.Cost || used.TokensIn != most.TokensIn || r.budget.settled != used {
+				t.Errorf("%s, %v: used %+v, settled %+v of %+v, %v", kind, n, used, r.budget.settled, most, failed)
+			}
 		}
 	}
 }

@@ -86,6 +86,22 @@ func Other() Play {
 	}}
 }
 
+// Raw answers with a body as it is.
+func Raw(body string) Play {
+	return Play{"raw", func(x *exchange) {
+		x.w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(x.w, body)
+	}}
+}
+
+// Counting answers with a text and says that it took so many tokens.
+func Counting(text string, in, out int) Play {
+	return Play{"counting", func(x *exchange) {
+		x.in, x.out = in, out
+		x.reply(text, "", "stop")
+	}}
+}
+
 // Status answers with an error; after, where not empty, is Retry-After.
 func Status(code int, after string) Play {
 	return Play{"status " + strconv.Itoa(code), func(x *exchange) {

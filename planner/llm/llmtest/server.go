@@ -35,6 +35,7 @@ type exchange struct {
 	body      []byte
 	anthropic bool
 	gone      <-chan struct{} // closed when the test is over
+	in, out   int             // tokens that an answer says it took
 }
 
 // Server plays a script, request by request; its last play is repeated.
@@ -66,7 +67,7 @@ func Start(tb testing.TB, script ...Play) *Server {
 		if err != nil {
 			return // The client went away.
 		}
-		s.next(r, body).do(&exchange{w, r, body, strings.HasSuffix(r.URL.Path, "/messages"), gone})
+		s.next(r, body).do(&exchange{w, r, body, strings.HasSuffix(r.URL.Path, "/messages"), gone, TokensIn, TokensOut})
 	}))
 	tb.Cleanup(func() {
 		close(gone)
@@ -155,7 +156,7 @@ func (x *exchange) document(text, refusal, finish string) any {
 		}
 		return map[string]any{
 			"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": []any{choice},
-			"usage": map[string]any{"prompt_tokens": TokensIn, "completion_tokens": TokensOut, "total_tokens": TokensIn + TokensOut},
+			"usage": map[string]any{"prompt_tokens": x.in, "completion_tokens": x.out, "total_tokens": x.in + x.out},
 		}
 	}
 	reason := any(map[string]string{"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal", "refusal": "refusal"}[finish])
@@ -165,7 +166,7 @@ func (x *exchange) document(text, refusal, finish string) any {
 	return map[string]any{
 		"id": "c", "type": "message", "role": "assistant", "model": "m", "stop_reason": reason, "stop_sequence": nil,
 		"content": []any{map[string]any{"type": "text", "text": text + refusal}},
-		"usage":   map[string]any{"input_tokens": TokensIn, "output_tokens": TokensOut},
+		"usage":   map[string]any{"input_tokens": x.in, "output_tokens": x.out},
 	}
 }
 
