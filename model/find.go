@@ -1,6 +1,10 @@
 package model
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // FindAtom looks an atom up by names. The error says what is not there and
 // what may have been meant.
@@ -41,7 +45,18 @@ func (u *Universe) findObject(t *Type, name string) (int32, error) {
 	for _, o := range u.Objects(t) {
 		names = append(names, u.Name(t, o))
 	}
+	if t.Enum {
+		return 0, fmt.Errorf("%q is none of %s%s", Clip(name), strings.Join(quoted(names), ", "), didYouMean(name, names))
+	}
 	return 0, fmt.Errorf("there is no %s %q%s", t, Clip(name), didYouMean(name, names))
+}
+
+func quoted(names []string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = strconv.Quote(n)
+	}
+	return out
 }
 
 func didYouMean(name string, names []string) string {

@@ -45,6 +45,7 @@ type planDocument struct {
 	Steps    []planStep     `json:"steps"`
 	Reason   string         `json:"reason,omitempty"`
 	Unknown  []string       `json:"unknown,omitempty"`
+	Remarks  []string       `json:"remarks,omitempty"` // critics' on a plan that is valid all the same
 	Attempts []planAttempt  `json:"attempts"`
 	Hashes   planHashes     `json:"hashes"`
 }
@@ -72,7 +73,7 @@ func (p *planning) document() (planDocument, error) {
 	}
 	d := planDocument{
 		Status: res.Status, Goal: p.problem.GoalName, Planner: res.Proposer, Optimal: res.Optimal, Steps: planSteps(res.Plan),
-		Reason: res.Reason, Unknown: res.Unknown, Attempts: []planAttempt{},
+		Reason: res.Reason, Unknown: res.Unknown, Remarks: res.Remarks, Attempts: []planAttempt{},
 		Hashes: planHashes{Model: p.loaded.Hash, State: start},
 	}
 	if res.Status == planner.Valid {
@@ -171,6 +172,9 @@ func (a *app) printPlan(p *planning, format string) error {
 func (a *app) printPlanText(p *planning) error {
 	res := &p.result
 	if res.Status == planner.Valid {
+		for _, s := range res.Remarks {
+			fmt.Fprintf(a.err, "critic of %s's plan: %s\n", plain(res.Proposer), plain(s))
+		}
 		for _, st := range res.Plan {
 			if _, err := fmt.Fprintln(a.out, st); err != nil {
 				return err
