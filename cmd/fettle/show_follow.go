@@ -26,12 +26,21 @@ type follower struct {
 // that is killed, the store is opened again.
 func (a *app) followRun(ctx context.Context, path, name, format string) error {
 	f := &follower{app: a, name: name, format: format}
-	err := etcd.ErrServerGone
-	for errors.Is(err, etcd.ErrServerGone) && ctx.Err() == nil {
-		err = a.withStore(ctx, path, func(s *store) error { return f.follow(ctx, s) })
+	for began := time.Now(); ; {
+		seen := f.seq
+		err := a.withStore(ctx, path, func(s *store) error { return f.follow(ctx, s) })
+		if f.seq > seen {
+			began = time.Now()
+		}
+		if !etcd.Interrupted(err) || ctx.Err() != nil || time.Since(began) > reopenFor {
+			return err
+		}
 	}
-	return err
 }
+
+// reopenFor is how long a store that went away is opened again without anything
+// new to show.
+const reopenFor = 15 * time.Second
 
 func (f *follower) follow(ctx context.Context, s *store) error {
 	if f.id == "" {

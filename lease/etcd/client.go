@@ -112,6 +112,12 @@ var ErrServerGone = errors.New("the server of the embedded etcd is gone")
 // directory was moved, removed or replaced while it was in use: another store may be there by now.
 var ErrTakenAway = errors.New("the state directory was taken away")
 
+// Interrupted tells whether a request was not answered because the server or the
+// connection to it went away: to open the store again may help.
+func Interrupted(err error) bool {
+	return errors.Is(err, ErrServerGone) || status.Code(err) == codes.Unavailable
+}
+
 // reasonError is a message of its own for one of the above.
 type reasonError struct {
 	reason string
