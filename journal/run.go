@@ -131,16 +131,6 @@ func (e Entry) Ops() []clientv3.Op {
 	return append([]clientv3.Op{clientv3.OpPut(e.key, e.value)}, e.blobs...)
 }
 
-// Ops returns what is to be put for several events in one transaction: a body
-// they have in common once, since etcd refuses a key that is put twice.
-func Ops(entries ...Entry) []clientv3.Op {
-	var out []clientv3.Op
-	for _, e := range entries {
-		out = append(out, e.Ops()...)
-	}
-	return distinct(out)
-}
-
 // distinct drops puts of a key that is put before. Only bodies, which are named by their digest, ever are.
 func distinct(ops []clientv3.Op) []clientv3.Op {
 	seen := map[string]bool{}

@@ -43,7 +43,7 @@ func nearestAction(name string, actions []string) string {
 		if d := len(c) - len(lower); d > 2 || d < -2 || c[:2] != lower[:2] || c[len(c)-1] != lower[len(lower)-1] {
 			continue
 		}
-		if n := common(lower, c); n > most {
+		if n := Common(lower, c); n > most {
 			best, most = a, n
 		}
 	}
@@ -54,8 +54,9 @@ func nearestAction(name string, actions []string) string {
 // to another that is not near.
 const minAlike = 5
 
-// common is the length of the longest common subsequence.
-func common(a, b string) int {
+// Common is the length in bytes of the longest common subsequence. It takes
+// time in proportion to the product of the lengths.
+func Common(a, b string) int {
 	row := make([]int, len(b)+1)
 	for i := range len(a) {
 		diagonal := 0

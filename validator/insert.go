@@ -139,18 +139,5 @@ const maxApart = 200
 // apart is how many letters must be left out of two texts for them to be equal.
 func apart(a, b string) int {
 	a, b = a[:min(len(a), maxApart)], b[:min(len(b), maxApart)]
-	row := make([]int, len(b)+1)
-	for i := range len(a) {
-		diagonal := 0
-		for j := range len(b) {
-			above := row[j+1]
-			if a[i] == b[j] {
-				row[j+1] = diagonal + 1
-			} else {
-				row[j+1] = max(above, row[j])
-			}
-			diagonal = above
-		}
-	}
-	return len(a) + len(b) - 2*row[len(b)]
+	return len(a) + len(b) - 2*model.Common(a, b)
 }

@@ -93,12 +93,7 @@ func (a *app) signals(cmd *cobra.Command) {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // Writes fail instead.
 }
 
-// run executes one command line and returns its exit code.
-func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
-	a := &app{in: in, out: out, err: errw, restore: func() {}}
-	return a.command(ctx, args)
-}
-
+// command executes one command line and returns its exit code.
 func (a *app) command(ctx context.Context, args []string) int {
 	root := newRootCommand(a)
 	root.SetArgs(args)

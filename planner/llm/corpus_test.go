@@ -70,7 +70,7 @@ func (s *stored) Name() string { return s.Model }
 func (s *stored) Propose(context.Context, planner.Request) (planner.Proposal, error) {
 	text := s.Attempts[s.asked].Plan
 	s.asked++
-	p := reply.Parse(text, true)
+	p := reply.Parse(text)
 	return planner.Proposal{Steps: p.Steps, Unreadable: p.Unreadable}, nil
 }
 

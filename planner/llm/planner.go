@@ -151,7 +151,7 @@ func (p *Planner) read(a Answer, cap int) planner.Proposal {
 	case a.Text == "":
 		return planner.Proposal{Verdict: planner.Empty, Reason: "the answer is empty"}
 	}
-	r := reply.Parse(a.Text, true)
+	r := reply.Parse(a.Text)
 	if r.NoPlan {
 		return p.claim(r.Reason)
 	}

@@ -69,7 +69,7 @@ func TestTheGeneratorReadsBackWhatItSaid(t *testing.T) {
 					t.Fatal(err)
 				}
 				var want []string
-				for _, st := range reply.Parse(said[i-1].answer, true).Steps {
+				for _, st := range reply.Parse(said[i-1].answer).Steps {
 					want = append(want, st.String())
 				}
 				if arm == prompt.None {

@@ -85,7 +85,7 @@ func (p *Planner) read(out []byte) planner.Proposal {
 	if len(bytes.TrimSpace(out)) == 0 {
 		return planner.Proposal{Verdict: planner.Empty, Reason: "the program wrote nothing"}
 	}
-	r := reply.Parse(string(out), true)
+	r := reply.Parse(string(out))
 	if r.NoPlan {
 		return planner.Proposal{Verdict: planner.SaysUnsolvable, Reason: model.Clip(r.Reason)}
 	}

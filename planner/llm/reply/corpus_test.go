@@ -116,7 +116,7 @@ func TestFromEveryRealReplyTheSamePlanIsTakenAsTheStudyTook(t *testing.T) {
 	all := replies(t, dir)
 	for _, r := range all {
 		want, broken := expected(t, r.Extracted)
-		p := reply.Parse(r.Reply, true)
+		p := reply.Parse(r.Reply)
 		got := text(p.Steps)
 		same := got == want && (p.Unreadable != nil) == broken
 		switch line := unreadable[r.ID]; {
@@ -162,7 +162,7 @@ func TestRealRepliesWithoutAPlanAreToldApart(t *testing.T) {
 			continue
 		}
 		n++
-		p := reply.Parse(r.Reply, true)
+		p := reply.Parse(r.Reply)
 		none, empty := slices.Contains(saysNone, r.ID), slices.Contains(emptyPlan, r.ID)
 		if p.NoPlan != none || (p.Unreadable == nil) != (none || empty) {
 			t.Errorf("%s: no plan %v (%s), unreadable %v\n%s", r.ID, p.NoPlan, p.Reason, p.Unreadable, r.Reply)

@@ -27,7 +27,7 @@ func check(t *testing.T, tests []reading) {
 	t.Helper()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := shown(reply.Parse(tt.reply, true)); got != tt.want {
+			if got := shown(reply.Parse(tt.reply)); got != tt.want {
 				t.Errorf("%s\n--- read\n%s\n--- expected\n%s", tt.reply, got, tt.want)
 			}
 		})
@@ -50,15 +50,6 @@ func shown(p reply.Parsed) string {
 		lines = append(lines, "tolerated: "+note)
 	}
 	return strings.Join(lines, "\n")
-}
-
-func TestAReplyThatIsNotCompleteIsNeverRead(t *testing.T) {
-	for _, text := range []string{both, drainDB[:40], "drain(api)", `{"no_plan": "it cannot be"}`} {
-		got := shown(reply.Parse(text, false))
-		if want := "unreadable: line 1: the reply ends in its midst, and a plan that is cut is not used; " + answerForm; got != want {
-			t.Errorf("%s\n%s\nexpected %s", text, got, want)
-		}
-	}
 }
 
 func TestWhatIsNoPlanIsSaidToBeNone(t *testing.T) {

@@ -91,7 +91,7 @@ func TestAnAnswerInJSONIsFoundWhateverStandsAroundIt(t *testing.T) {
 		if i := rapid.IntRange(-1, len(ways)-1).Draw(t, "way"); i >= 0 {
 			text = ways[i](text)
 		}
-		if p := reply.Parse(text, true); p.Unreadable != nil || p.NoPlan || !same(p.Steps, want) {
+		if p := reply.Parse(text); p.Unreadable != nil || p.NoPlan || !same(p.Steps, want) {
 			t.Fatalf("%v, %v\n%s", p.Steps, p.Unreadable, text)
 		}
 	})
@@ -123,7 +123,7 @@ func TestAPlanAsTextIsFoundWhateverStandsAroundIt(t *testing.T) {
 		if i := rapid.IntRange(-1, len(around)-1).Draw(t, "way"); i >= 0 {
 			text = around[i](text)
 		}
-		if p := reply.Parse(text, true); p.Unreadable != nil || p.NoPlan || !same(p.Steps, want) {
+		if p := reply.Parse(text); p.Unreadable != nil || p.NoPlan || !same(p.Steps, want) {
 			t.Fatalf("%v, %v\n%s", p.Steps, p.Unreadable, text)
 		}
 	})
@@ -134,7 +134,7 @@ func TestAnAnswerThatIsCutAnywhereIsUnreadable(t *testing.T) {
 		text := asJSON(t, plans(anyName).Draw(t, "plan"))
 		cut := text[:rapid.IntRange(0, len(text)-1).Draw(t, "at")]
 		before := rapid.SampledFrom([]string{"", "```json\n", "Here it is: ", "1. drain(api)\n\n"}).Draw(t, "before")
-		p := reply.Parse(before+cut, true)
+		p := reply.Parse(before + cut)
 		if p.Unreadable == nil && (cut != "" && strings.TrimSpace(cut) != "{" || before == "") {
 			t.Fatalf("%v\n%s%s", p.Steps, before, cut)
 		}

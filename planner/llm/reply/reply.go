@@ -54,10 +54,10 @@ const maxReply = 16 << 20
 const form = `answer with {"steps": [{"action": "name", "args": ["arg", …]}], "no_plan": null}`
 
 // Parse reads a reply. It never fails: a reply without a plan is Unreadable, and
-// its message tells the model what to write. A reply that is not complete, for
-// its stream ended without saying why, is not read.
-func Parse(text string, complete bool) Parsed {
-	if why := unfit(text, complete); why != "" {
+// its message tells the model what to write. Whoever knows that a reply was cut
+// does not have it read.
+func Parse(text string) Parsed {
+	if why := unfit(text); why != "" {
 		return unreadable(1, why+"; "+form)
 	}
 	text = strings.TrimPrefix(text, "\ufeff")
@@ -78,12 +78,10 @@ func Parse(text string, complete bool) Parsed {
 }
 
 // unfit says why a reply is not even looked into.
-func unfit(text string, complete bool) string {
+func unfit(text string) string {
 	switch {
 	case strings.TrimSpace(text) == "":
 		return "the reply is empty"
-	case !complete:
-		return "the reply ends in its midst, and a plan that is cut is not used"
 	case len(text) > maxReply:
 		return fmt.Sprintf("a reply of more than %d MiB is not read", maxReply>>20)
 	case strings.IndexByte(text, 0) >= 0 || !utf8.ValidString(text):
