@@ -12,6 +12,7 @@ package journal
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -87,9 +88,11 @@ func (j *Journal) event(id string, seq int64) string {
 func (j *Journal) blobs(id string) string     { return j.run(id) + "b/" }
 func (j *Journal) blob(id, sum string) string { return j.blobs(id) + url.PathEscape(sum) }
 
-// Start begins a new run, named by a ULID, with its head.
+// Start begins a new run, named by a ULID, with its head. Its random part is the
+// system's: one that is drawn from the time is the same in two processes that
+// ask within one tick of the clock.
 func (j *Journal) Start(ctx context.Context, head any) (*Run, error) {
-	return j.StartAs(ctx, ulid.Make().String(), head)
+	return j.StartAs(ctx, ulid.MustNew(ulid.Timestamp(j.Now()), rand.Reader).String(), head)
 }
 
 // StartAs begins a new run of a given id, which must not exist.

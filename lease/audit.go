@@ -2,6 +2,7 @@ package lease
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,7 +45,7 @@ func (l *Locker) audit(deed Deed, by, reason string) (AuditRecord, error) {
 	if by == "" || reason == "" {
 		return AuditRecord{}, errors.New("lease: say who does it and why; both are written down")
 	}
-	return AuditRecord{ID: ulid.Make().String(), Time: l.o.Now().UTC(), Deed: deed, By: by, Host: Owner{}.filled().Host, Reason: reason}, nil
+	return AuditRecord{ID: ulid.MustNew(ulid.Timestamp(l.o.Now()), rand.Reader).String(), Time: l.o.Now().UTC(), Deed: deed, By: by, Host: Owner{}.filled().Host, Reason: reason}, nil
 }
 
 // op writes the record down, in the transaction that does the deed.
