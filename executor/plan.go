@@ -21,6 +21,9 @@ type accepted struct {
 	event  Plan
 	steps  []model.Step
 	ground []model.Ground
+
+	asks    []string // why a person is to be asked, whatever the mode: what rules say
+	allowed bool     // rules allow every step of it, and none asks
 }
 
 // problem is the planning problem from what is known now.

@@ -3,6 +3,7 @@ package policy
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -49,7 +50,10 @@ func offset(d *hcl.Diagnostic) int {
 }
 
 func schema() *hcl.BodySchema {
-	s := &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: "search"}, {Type: "rule", LabelNames: []string{"name"}}}}
+	s := &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: "rule", LabelNames: []string{"name"}}}}
+	for _, name := range slices.Sorted(maps.Keys(single)) {
+		s.Blocks = append(s.Blocks, hcl.BlockHeaderSchema{Type: name})
+	}
 	for _, name := range []string{"mode", "on_stop", "pause_before", "max_cost", "deadline"} {
 		s.Attributes = append(s.Attributes, hcl.AttributeSchema{Name: name})
 	}
@@ -127,9 +131,14 @@ func (d *decoder) pauses() {
 	}
 }
 
+// single are the blocks of which a policy has one each, by their type.
+var single = map[string]func(*decoder, *hcl.Block){
+	"search": (*decoder).search,
+}
+
 func (d *decoder) blocks(blocks hcl.Blocks) {
 	names := map[string]bool{}
-	var search *hcl.Block
+	first := map[string]*hcl.Block{}
 	for _, b := range blocks {
 		switch {
 		case b.Type == "rule" && names[b.Labels[0]]:
@@ -137,11 +146,11 @@ func (d *decoder) blocks(blocks hcl.Blocks) {
 		case b.Type == "rule":
 			names[b.Labels[0]] = true
 			d.rule(b)
-		case search != nil:
-			d.report(hcl.DiagError, b.DefRange, "Duplicate search block", fmt.Sprintf("The search is already limited on line %d; write one block.", search.DefRange.Start.Line))
+		case first[b.Type] != nil:
+			d.report(hcl.DiagError, b.DefRange, fmt.Sprintf("Duplicate %s block", b.Type), fmt.Sprintf("There is one already, on line %d; write one block.", first[b.Type].DefRange.Start.Line))
 		default:
-			search = b
-			d.search(b)
+			first[b.Type] = b
+			single[b.Type](d, b)
 		}
 	}
 }
