@@ -47,6 +47,7 @@ func (g *guard) actAndFinish(ctx context.Context) (*failure, error) {
 	if err := g.record(ctx, &ev, bodies); err != nil {
 		return nil, err
 	}
+	g.outcome(g.ref.ActionID, ev.Outcome)
 	lease.Point("finished")
 	if ev.Outcome == applied {
 		g.progress.Confirmed(g.ref.Action)

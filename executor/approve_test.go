@@ -37,13 +37,13 @@ func TestWithoutAnybodyToAskAPlanWaitsForApproval(t *testing.T) {
 func TestARejectedPlanEndsTheRun(t *testing.T) {
 	r := newRig(t, setup{policy: []string{"mode", `"approve"`}})
 	r.config.Ask = func(context.Context, Question) (Answer, error) {
-		return Answer{Asked: true, By: "eve", Feedback: "not now"}, nil
+		return Answer{Asked: true, By: "eve"}, nil
 	}
 	r.yard.ok["api"] = false
 	r.ends(r.run(), Escalated, "rejected")
 	r.did()
 	a := one[Approved](r, Approval)
-	if a.Answer != "no" || a.By != "eve" || a.Feedback != "not now" || a.PlanHash != one[Plan](r, PlanAccepted).PlanHash {
+	if a.Answer != "no" || a.By != "eve" || a.PlanHash != one[Plan](r, PlanAccepted).PlanHash {
 		t.Errorf("answer %+v", a)
 	}
 }

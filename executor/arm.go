@@ -15,7 +15,7 @@ import (
 // may have happened.
 func (g *guard) arm(ctx context.Context) (*failure, error) {
 	vals, blobs := g.values()
-	entry, err := g.Journal.Ride(StepArmed, Armed{StepRef: g.ref, Values: vals, Fence: g.held.Fence()}, blobs...)
+	entry, err := g.Journal.Ride(StepArmed, Armed{StepRef: g.ref, Values: vals, Fence: g.held.Fence(), Way: g.way}, blobs...)
 	if err != nil {
 		return nil, g.unrecorded(err)
 	}
@@ -23,8 +23,19 @@ func (g *guard) arm(ctx context.Context) (*failure, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := g.held.Arm(ctx, intent, g.conditions(), g.ride(entry)); err != nil {
-		return g.notArmed(ctx, err), nil
+	for {
+		t, f := g.reserve(ctx)
+		if f != nil {
+			return f, nil
+		}
+		g.deed = t.Deed
+		err := g.held.Arm(ctx, intent, append(g.conditions(), t.Cmps...), append(g.ride(entry), t.Ops...))
+		if err == nil {
+			break
+		}
+		if !raced(t, err) {
+			return g.notArmed(ctx, err), nil
+		}
 	}
 	lease.Point("armed")
 	g.journalled()
@@ -78,7 +89,7 @@ func (g *guard) lastCheck(ctx context.Context) *failure {
 func (g *guard) withdraw(ctx context.Context) {
 	ctx, cancel := g.recording(ctx)
 	defer cancel()
-	if err := g.held.Withdraw(ctx, lease.Outcome{Result: lease.NotApplied, Note: "not begun"}); err != nil {
+	if err := g.held.Withdraw(ctx, lease.Outcome{Result: lease.NotApplied, Note: "not begun"}, g.ledger().Withdrawn(g.deed)...); err != nil {
 		g.doubt()
 		g.held.Abandon()
 	}
@@ -112,8 +123,7 @@ func (g *guard) forbidden(ctx context.Context, refused *lease.RefusedError) *fai
 		reason := refused.Paused.String() + "; nothing was done"
 		return &failure{kind: policy.Paused, reason: reason, end: &Ended{Status: WaitingStatus, Reason: policy.Paused, Message: reason}}
 	case refused.Approval:
-		reason := "the approval of the plan was taken back; nothing was done"
-		return &failure{kind: "approval", reason: reason, end: &Ended{Status: WaitingStatus, Reason: approvalWanted, Message: reason}}
+		return g.lapsed(ctx)
 	case slices.Contains(refused.Keys, cancelKey(g.Locker.Keys(), g.Journal.ID())):
 		c, _, err := cancellation(context.WithoutCancel(ctx), g.Beliefs.Client, g.Locker.Keys(), g.Journal.ID())
 		if err != nil || c == nil {

@@ -10,8 +10,10 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/fettleops/fettle/executor/ledger"
 	"github.com/fettleops/fettle/journal"
 	"github.com/fettleops/fettle/lease"
+	"github.com/fettleops/fettle/policy"
 )
 
 // Cancellation asks the process that drives a run to end it: the action in
@@ -95,6 +97,7 @@ type Canceller struct {
 	Client  *clientv3.Client
 	Locker  *lease.Locker
 	Journal *journal.Journal
+	Secrets []string // texts that are kept out of the journal
 	// OnAsked is told once that the process which drives the run was asked to
 	// end it; nil is fine.
 	OnAsked func()
@@ -127,7 +130,7 @@ func (k Canceller) Cancel(ctx context.Context, id string, c Cancellation) (Ended
 		var owned *lease.OwnedError
 		switch {
 		case err == nil:
-			return k.endIt(ctx, owner, id, c)
+			return k.endIt(ctx, owner, id, *c.end())
 		case !errors.As(err, &owned):
 			return Ended{}, fmt.Errorf("cancel run %s: %w", id, err)
 		}
@@ -153,8 +156,9 @@ func (k Canceller) unended(ctx context.Context, id string) (Head, error) {
 	return h, nil
 }
 
-// endIt ends a run that nobody drives, or returns how it has ended meanwhile.
-func (k Canceller) endIt(ctx context.Context, owner *lease.RunOwner, id string, c Cancellation) (Ended, error) {
+// endIt ends a run that nobody drives, after the answers that are told before,
+// or returns how it has ended meanwhile.
+func (k Canceller) endIt(ctx context.Context, owner *lease.RunOwner, id string, end Ended, before ...Approved) (Ended, error) {
 	rctx, cancel := recording(ctx)
 	defer cancel()
 	defer owner.Release(rctx) //nolint:errcheck // What cannot be given back expires.
@@ -165,8 +169,7 @@ func (k Canceller) endIt(ctx context.Context, owner *lease.RunOwner, id string, 
 	if head.over() {
 		return lastEnd(rctx, k.Journal, id)
 	}
-	end := *c.end()
-	if err := k.account(rctx, id, &end); err != nil {
+	if err := errors.Join(k.account(rctx, id, &end), k.leaves(rctx, id, &end)); err != nil {
 		return Ended{}, err
 	}
 	intents, err := k.Locker.Intents(rctx)
@@ -179,10 +182,15 @@ func (k Canceller) endIt(ctx context.Context, owner *lease.RunOwner, id string, 
 		}
 	}
 	end.Owed = owed(end, keepsFailing)
+	end.oweBack()
 	if end.Released, err = k.dropNames(rctx, id); err != nil {
 		return Ended{}, err
 	}
-	return end, k.write(rctx, head, id, end)
+	o := policy.RunOutcome{Run: id, Status: end.Status, Acted: end.Actions > 0}
+	if err := ledger.New(k.Client, k.Locker.Keys(), nil).Ended(rctx, head.Goal, o); err != nil {
+		return Ended{}, err
+	}
+	return end, k.write(rctx, head, id, end, before)
 }
 
 // account says what a run had done by its last word.
@@ -222,10 +230,16 @@ func (k Canceller) dropNames(ctx context.Context, id string) ([]string, error) {
 	return namesOf(names), k.Locker.ReleaseAllNamed(ctx, id)
 }
 
-func (k Canceller) write(ctx context.Context, head Head, id string, end Ended) error {
+func (k Canceller) write(ctx context.Context, head Head, id string, end Ended, before []Approved) error {
 	w, err := k.Journal.Resume(ctx, id)
 	if err != nil {
 		return err
+	}
+	w.Redact(k.Secrets...)
+	for _, ev := range before {
+		if err := w.Append(ctx, Approval, ev); err != nil {
+			return err
+		}
 	}
 	if err := w.Append(ctx, RunEnded, end); err != nil {
 		return err

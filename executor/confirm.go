@@ -26,10 +26,28 @@ func (g *guard) confirm(ctx context.Context, out world.Outcome) (seen []Seen, al
 		}
 		if ctx.Err() == nil || len(seen) == 0 { // A look that was cut tells less than the one before.
 			g.merge(readings)
+			before := seen
 			seen, all = g.compare(readings, want, out.Ended)
+			sinceFirst(seen, before)
 		}
 		if all || out.Status == world.Failed || out.Status == world.Rejected || pause(ctx, g.set.Interval) != nil {
 			return append(seen, g.assumed(out)...), all
+		}
+	}
+}
+
+// sinceFirst gives effects that were seen by the look before, too, its time: how
+// long others kept it waiting tells nothing of an effect.
+func sinceFirst(seen, before []Seen) {
+	after := map[string]float64{}
+	for _, s := range before {
+		if s.Verified == "observed" {
+			after[s.Fluent] = s.AfterS
+		}
+	}
+	for i := range seen {
+		if s, ok := after[seen[i].Fluent]; ok && seen[i].Verified == "observed" {
+			seen[i].AfterS = s
 		}
 	}
 }

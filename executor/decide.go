@@ -73,7 +73,12 @@ func (r *run) bounded(ctx context.Context) (context.Context, context.CancelFunc)
 }
 
 // left is the time until the run must be over.
-func (r *run) left() time.Duration { return r.started.Add(r.Policy.Deadline).Sub(r.Now()) }
+func (r *run) left() time.Duration {
+	if r.back != nil {
+		return r.back.until.Sub(r.Now())
+	}
+	return r.started.Add(r.Policy.Deadline).Sub(r.Now())
+}
 
 // cut tells how the run ends where a bounded wait was cut: nil where neither a
 // stop nor the deadline did it.

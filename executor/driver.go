@@ -164,12 +164,12 @@ func (r *run) ride(e journal.Entry) []clientv3.Op {
 
 // conditions are what an action is armed under, beside its own leases: nobody
 // else drives the run, nothing is paused, nobody cancelled it, and the approval
-// of its plan stands.
+// of its plan stands and has not expired.
 func (r *run) conditions() []clientv3.Cmp {
 	k := r.Locker.Keys()
 	out := []clientv3.Cmp{k.NotPaused(), r.owner.Cmp(), notCancelled(k, r.Journal.ID())}
 	if a := r.approval; a != nil {
-		out = append(out, k.ApprovalStands(a.id, a.revision))
+		out = append(out, r.stands(*a))
 	}
 	return out
 }

@@ -77,6 +77,10 @@ func owed(e Ended, failing string) []string {
 		out = append(out, "the goal cannot be reached with the model's actions: mend the world, the goal or the model")
 	case "unobservable":
 		out = append(out, "make the facts observable that the goal rests on")
+	case policy.Broken, policy.Ineffective:
+		out = append(out, "find out why the goal does not stay reached, then `fettle breaker reset`")
+	case policy.Limited:
+		out = append(out, "see `fettle breaker` for what is used, then go on with `fettle resume`")
 	case policy.Rounds, policy.Budget, policy.Deadline, policy.NoProgress:
 		out = append(out, failing)
 	}
@@ -88,6 +92,7 @@ func owed(e Ended, failing string) []string {
 
 // finish writes the last event and the head, where the run is still this process's to write.
 func (r *run) finish(ctx context.Context, e Ended) error {
+	r.reckoned(ctx, e)
 	if err := r.emit(ctx, RunEnded, e); err != nil || r.gone {
 		return err
 	}

@@ -47,6 +47,8 @@ type Started struct {
 	Version   string   `json:"version"`
 
 	Plan *GivenPlan `json:"plan,omitempty"` // that it is to carry out in place of planning
+
+	Model *RecordedModel `json:"model,omitempty"` // nil: an older version did not record it
 }
 
 // limitOf returns what a limit allows, nil where there is none.
@@ -73,6 +75,8 @@ type Resumed struct {
 	Adopted   []string `json:"adopted,omitempty"`  // named leases that it takes back
 
 	Plan *GivenPlan `json:"plan,omitempty"` // that it is to carry out from now on; else as before
+
+	Model *RecordedModel `json:"model,omitempty"` // that it is driven with from now on; nil: as before
 }
 
 // Fact is one observed value and where it came from.
@@ -96,7 +100,7 @@ type Missing struct {
 
 // Values are observed values that differ from the run's previous observation;
 // nil is unknown. Where there are too many for an event they are a body of
-// their own, cut where it is too large.
+// their own, compressed where it would be too large, and cut where it still is.
 type Values struct {
 	Changed map[string]any `json:"changed,omitempty"`
 	Body    *journal.Ref   `json:"changed_body,omitempty"`
@@ -113,8 +117,32 @@ func values(changed map[string]any) (Values, []journal.Blob) {
 	if len(changed) <= maxInline && len(raw) <= journal.MaxBlob {
 		return Values{Changed: changed}, nil
 	}
+	if packed := pack(raw); len(raw) > journal.MaxBlob && len(packed) <= journal.MaxBlob {
+		raw = packed
+	}
 	b := journal.NewBlob(raw)
 	return Values{Body: &b.Ref}, []journal.Blob{b}
+}
+
+// Read returns the values, given the bodies of the run by their digests. False
+// means that the body was cut and cannot be read.
+func (v Values) Read(body func(sum string) ([]byte, error)) (changed map[string]any, whole bool, err error) {
+	if v.Body == nil {
+		return v.Changed, true, nil
+	}
+	raw, err := body(v.Body.SHA256)
+	if err != nil {
+		return nil, false, err
+	}
+	if isPacked(raw) {
+		if raw, err = unpack(raw); err != nil {
+			return nil, false, err
+		}
+	}
+	if json.Unmarshal(raw, &changed) != nil {
+		return nil, false, nil
+	}
+	return changed, true, nil
 }
 
 // Observation is the state at the start of a round. Missing and Errors are
@@ -180,6 +208,7 @@ type PlannedStep struct {
 	Unfenced    bool     `json:"unfenced,omitempty"`
 	Unprotected bool     `json:"unprotected,omitempty"`
 	Undo        bool     `json:"undo,omitempty"`
+	Way         *WayBack `json:"way_back,omitempty"` // where the goal gives a severity
 }
 
 // Plan is an accepted plan.
@@ -200,16 +229,6 @@ type Decision struct {
 	policy.Decision
 	Round    int             `json:"round"`
 	Progress policy.Progress `json:"progress"`
-}
-
-// Approved is a person's answer to a plan, or to a step where Step is not 0.
-type Approved struct {
-	Round    int    `json:"round"`
-	Step     int    `json:"step,omitempty"`
-	Answer   string `json:"answer"` // yes, no, none
-	By       string `json:"by,omitempty"`
-	PlanHash string `json:"plan_hash"`
-	Feedback string `json:"feedback,omitempty"`
 }
 
 // RoundEnd tells why a round ended without the goal.
@@ -248,7 +267,14 @@ type Ended struct {
 	EvidenceMore map[string]int `json:"evidence_more,omitempty"` // conditions that Evidence has no room for, by how they were verified
 	UndoneMore   int            `json:"undone_more,omitempty"`   // conditions that Undone has no room for
 
-	Released  []string   `json:"released,omitempty"` // named leases that ended with the run
-	Kept      []string   `json:"kept,omitempty"`     // named leases that wait with it
+	Severity    *SeveritySpan `json:"severity,omitempty"`     // where the goal gives one
+	Restored    []string      `json:"restored,omitempty"`     // actions that took back what the run did
+	NotRestored []NotRestored `json:"not_restored,omitempty"` // what keeps the severity above that of the start
+	WayBack     []string      `json:"way_back,omitempty"`     // that is known from here, and was not gone
+
+	Released []string   `json:"released,omitempty"` // named leases that ended with the run
+	Opens    *time.Time `json:"opens,omitempty"`    // when what the run waits for goes by itself: a closed window, a shared limit
+
+	Kept      []string   `json:"kept,omitempty"` // named leases that wait with it
 	KeptUntil *time.Time `json:"kept_until,omitempty"`
 }

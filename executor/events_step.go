@@ -8,6 +8,7 @@ type StepRef struct {
 	Step     int    `json:"step"`
 	Action   string `json:"action"`
 	ActionID string `json:"action_id,omitempty"`
+	Restore  bool   `json:"restore,omitempty"` // of a way back, not of a plan for the goal
 }
 
 // Skipped tells that every effect of the step held already.
@@ -51,7 +52,8 @@ type Refused struct {
 type Armed struct {
 	StepRef
 	Values
-	Fence int64 `json:"fence"`
+	Fence int64    `json:"fence"`
+	Way   *WayBack `json:"way_back,omitempty"` // where the goal gives a severity
 }
 
 // Seen is an effect and when it was seen, in seconds after the action ended.

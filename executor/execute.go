@@ -26,7 +26,7 @@ func (r *run) execute(ctx context.Context, p *accepted) (*Ended, error) {
 			f.key = policy.NewFailureKey(f.kind, "")
 			return r.endRound(ctx, f, done)
 		}
-		if end, err := r.mayAct(ctx, p, n); end != nil || err != nil {
+		if end, err := r.mayAct(ctx, p, n); end != nil || err != nil || !r.open {
 			return end, err
 		}
 		gd := r.newGuard(n, g, p.steps[i:])
@@ -58,7 +58,7 @@ func (r *run) askPause(ctx context.Context) error {
 	return nil
 }
 
-// mayAct asks the policy, and a person where every step is to be confirmed.
+// mayAct asks the policy, and a person where a step is to be confirmed.
 func (r *run) mayAct(ctx context.Context, p *accepted, n int) (*Ended, error) {
 	end, err := r.decide(ctx, policy.PointAction)
 	if end != nil && end.Reason == policy.Paused {
@@ -67,11 +67,7 @@ func (r *run) mayAct(ctx context.Context, p *accepted, n int) (*Ended, error) {
 	if end != nil || err != nil {
 		return end, err
 	}
-	if !r.AskSteps {
-		return nil, nil
-	}
-	step := p.event.Steps[n-1]
-	return r.ask(ctx, Question{Plan: p.event, Step: &step})
+	return r.askStep(ctx, p, n)
 }
 
 // skip tells whether all effects of the step hold already on a fresh

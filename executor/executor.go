@@ -25,13 +25,19 @@ type Settings struct {
 	Settle   time.Duration // how long its effects may take to be seen
 	Interval time.Duration // between two looks
 	Risk     string
-	Undo     bool // the model names a way back
+	Undo     string // the action that takes it back, over its parameters; "" where the model names none
+
+	Irreversible bool // no undo takes it back
+
+	// Labels evaluates the labels of a ground action, given its objects; nil where it has none.
+	Labels func(args []string) (map[string]string, error)
 }
 
 // Question asks a person about a plan, or with Step about one step of it.
 type Question struct {
 	Plan Plan
 	Step *PlannedStep
+	Why  []string // what it is asked because of
 }
 
 // Answer is a person's decision. Asked is false where nobody could be asked.
@@ -60,17 +66,25 @@ type Config struct {
 	Actuator   Actuator
 	Locker     *lease.Locker
 	Beliefs    Beliefs
-	Journal    *journal.Run // of Run; Resume opens it itself
-	Secrets    []string     // texts that are kept out of the journal
-	Leases     []string     // names of the leases that the model observes
-	By         string       // the person who goes on with the run
-	Space      Space        // of the store; nil: it is not looked after
-	PlanFile   *PlanFile    // the plan to carry out in place of planning, for the journal; nil: none was given
+	Journal    *journal.Run   // of Run; Resume opens it itself
+	Secrets    []string       // texts that are kept out of the journal
+	Leases     []string       // names of the leases that the model observes
+	By         string         // the person who goes on with the run
+	Trigger    policy.Trigger // what started the run; the zero value: a person
+	Space      Space          // of the store; nil: it is not looked after
+	PlanFile   *PlanFile      // the plan to carry out in place of planning, for the journal; nil: none was given
+	Recorded   *ModelText     // the model, for the journal; nil: it is not recorded
 
 	// Ask asks a person; it is called where the policy wants an approval. Its
 	// context ends with the run's deadline and when the run is to stop. Nil:
 	// nobody can be asked.
 	Ask func(context.Context, Question) (Answer, error)
+	// Preapproved answers yes to every plan beforehand, in that name; "": nobody
+	// does.
+	Preapproved string
+	// Wait waits for an answer from elsewhere where nobody can be asked here, until
+	// the question expires or the run's deadline, in place of giving control back.
+	Wait bool
 	// AskSteps asks before each step too.
 	AskSteps bool
 	// Stop, once closed, ends the run before the next action. The action in
@@ -94,12 +108,13 @@ type run struct {
 	view
 	objects census
 	driver
+	rulings
+	wayback
+	approvals
 
 	progress  *policy.Tracker
 	tried     *planner.Tried
-	approved  map[string]approval // plans that a person said yes to, by their hash
-	approval  *approval           // of the plan under way, where it needed one
-	fenced    string              // that the round before ended with, where a higher fence did it
+	fenced    string // that the round before ended with, where a higher fence did it
 	round     int
 	news      int  // how many conditions the last look found changed
 	holds     bool // it found that the goal does
@@ -129,10 +144,11 @@ func Run(ctx context.Context, c Config) (Ended, error) {
 	r.watch(ctx)
 	defer r.leave(ctx)
 	host, pid := identity()
+	recorded, blobs := c.Recorded.record(c.Journal.Redacted)
 	err := r.emit(ctx, RunStarted, Started{
 		Goal: c.GoalName, Doc: c.Goal.Doc, Scope: c.Scope, Mode: string(c.Policy.Mode), MaxRounds: c.Policy.MaxRounds, MaxCalls: limitOf(c.Policy.MaxCalls), MaxCost: limitOf(c.Policy.MaxCost),
-		ModelHash: c.ModelHash, Host: host, PID: pid, Version: c.Version, Plan: c.PlanFile.given(),
-	}, c.PlanFile.blobs()...)
+		ModelHash: c.ModelHash, Host: host, PID: pid, Version: c.Version, Plan: c.PlanFile.given(), Model: recorded,
+	}, append(blobs, c.PlanFile.blobs()...)...)
 	if err != nil {
 		return r.end(failed(err)), err
 	}
@@ -145,7 +161,9 @@ func (r *run) drive(ctx context.Context) (Ended, error) {
 	if err != nil {
 		end = failed(err)
 	}
+	r.putBack(ctx, end)
 	end = r.end(end)
+	r.reckon(ctx, &end)
 	switch {
 	case r.gone: // What is the run's is another's to part with, and to tell.
 		return end, err
@@ -168,7 +186,7 @@ func newRun(c Config) *run {
 		c.Now = time.Now
 	}
 	r := &run{
-		Config: c, view: newView(c.Universe), objects: newCensus(c.Universe), approved: map[string]approval{}, inDoubt: map[string]string{}, started: c.Now(),
+		Config: c, view: newView(c.Universe), objects: newCensus(c.Universe), approvals: newApprovals(), inDoubt: map[string]string{}, started: c.Now(),
 		tried: planner.NewTried(),
 	}
 	r.Observer = present{c.Observer, r}
@@ -207,11 +225,18 @@ func (r *run) turn(ctx context.Context) (*Ended, error) {
 			return end, err
 		}
 	}
+	if err := r.begin(ctx); err != nil {
+		return nil, err
+	}
 	r.fresh = false
 	if r.holds {
 		return &Ended{Status: Succeeded}, nil
 	}
-	end, err := r.beginRound(ctx)
+	end, err := r.mayBegin(ctx)
+	if end != nil || err != nil {
+		return end, err
+	}
+	end, err = r.beginRound(ctx)
 	if end != nil || err != nil {
 		return end, err
 	}
@@ -243,13 +268,14 @@ func (r *run) beginRound(ctx context.Context) (*Ended, error) {
 
 // oneRound plans, asks and executes.
 func (r *run) oneRound(ctx context.Context) (*Ended, error) {
-	plan, end, err := r.plan(ctx)
+	if err := r.consult(ctx); err != nil {
+		return r.unread(ctx, err)
+	}
+	plan, end, err := r.sanctioned(ctx)
 	if plan == nil || end != nil || err != nil {
 		return end, err
 	}
-	if end, err = r.approve(ctx, plan); end != nil || err != nil {
-		return end, err
-	}
+	r.approvedWays(plan)
 	return r.execute(ctx, plan)
 }
 

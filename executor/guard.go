@@ -30,6 +30,9 @@ type guard struct {
 	held      *lease.Held
 	expected  []model.Write
 	skipped   bool           // nothing was left to do
+	way       *WayBack       // from the state after it, where the goal gives a severity
+	armed     bool           // it was begun
+	deed      policy.Deed    // as all controllers count it
 	settled   []lease.Intent // that were in doubt when the step began, and are resolved
 	elsewhere bool           // somebody else is at one of them
 }
@@ -77,6 +80,7 @@ func (r *run) needed(rest []model.Step) []model.Ref {
 		}
 	}
 	add(r.Goal.Cond.Reads(r.u, r.GoalArgs))
+	add(r.wayRefs(rest))
 	return out
 }
 
@@ -130,6 +134,12 @@ func (g *guard) underLease(ctx context.Context) (*failure, error) {
 	if f, facts, at := g.check(); f != nil {
 		return g.refuse(ctx, f, facts, at)
 	}
+	if f := g.permitted(lctx); f != nil {
+		return g.refuse(ctx, f, nil, 0)
+	}
+	if f := g.wayBack(lctx); f != nil {
+		return g.refuse(ctx, f, nil, 0)
+	}
 	lease.Point("observed")
 	if f, err := g.arm(lctx); f != nil || err != nil {
 		if err != nil {
@@ -137,6 +147,7 @@ func (g *guard) underLease(ctx context.Context) (*failure, error) {
 		}
 		return g.refuse(ctx, f, nil, 0)
 	}
+	g.underWay()
 	lease.Point("checked")
 	return g.actAndFinish(lctx)
 }
@@ -194,7 +205,9 @@ func (g *guard) tooLate(ctx, lctx context.Context) *failure {
 
 // check validates the rest of the plan from what was just observed.
 func (g *guard) check() (*failure, []Fact, int) {
+	g.behind = g.ref.Step - 1
 	rep := validator.Validate(g.problem(), stepSeq(g.rest))
+	g.behind = 0
 	if rep.Valid {
 		d := &model.Delta{}
 		g.ground.Effects(g.state, d)

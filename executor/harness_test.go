@@ -236,7 +236,7 @@ func (r *rig) wire(l *load.Loaded, s setup) {
 	for a, at := range l.Actions {
 		c.Run[a] = world.Block{Kind: at.Run.Kind, Body: at.Run.Body, Range: at.Run.Range}
 		c.Timeout[a] = at.Timeout
-		settings[a] = Settings{Timeout: at.Timeout, Settle: at.Settle.Timeout, Interval: at.Settle.Interval}
+		settings[a] = Settings{Timeout: at.Timeout, Settle: at.Settle.Timeout, Interval: at.Settle.Interval, Undo: at.Undo, Irreversible: !at.Reversible}
 	}
 	w, diags := world.Compile(l.Model, c)
 	if diags.HasErrors() {
@@ -318,6 +318,7 @@ func (r *rig) recorded(end Ended) {
 	if told := r.kinds(); !slices.Equal(kinds, told) {
 		r.Errorf("the journal has %v, told was %v", kinds, told)
 	}
+	r.replays()
 	last := one[Ended](r, RunEnded)
 	if last.Status != end.Status || last.Reason != end.Reason {
 		r.Errorf("the journal ends with %s %s, the run with %s %s", last.Status, last.Reason, end.Status, end.Reason)

@@ -26,12 +26,13 @@ type accepted struct {
 	allowed bool     // rules allow every step of it, and none asks
 }
 
-// problem is the planning problem from what is known now.
-func (r *run) problem() validator.Problem {
+// towards is the problem of reaching the goal from what is known now.
+func (r *run) towards() validator.Problem {
 	return validator.Problem{
 		U: r.u, Start: r.state, Goal: r.Goal.Cond, GoalArgs: r.GoalArgs, GoalName: r.GoalName, Allowed: r.Goal.Actions,
 		StartedAs: "as observed now",
 		Why:       func(a model.Atom) string { return r.last[r.u.Text(a)].Err },
+		Rules:     r.rules(),
 	}
 }
 
@@ -40,8 +41,9 @@ func (r *run) problem() validator.Problem {
 func (r *run) plan(ctx context.Context) (*accepted, *Ended, error) {
 	pctx, cancel := r.bounded(ctx)
 	defer cancel()
+	r.opens, r.none, r.limit = time.Time{}, false, false
 	var broken error
-	res, err := planner.Round(pctx, r.problem(), r.Proposers, r.limits(), &budget{r, ctx}, r.tried, func(a planner.Attempt) error {
+	res, err := planner.Round(pctx, r.problem(), r.advised(), r.limits(), &budget{r, ctx}, r.tried, func(a planner.Attempt) error {
 		r.progress.Attempted()
 		broken = r.emit(ctx, AttemptMade, r.attempted(a))
 		return broken
@@ -65,6 +67,8 @@ func (r *run) plan(ctx context.Context) (*accepted, *Ended, error) {
 			return nil, nil, err
 		}
 		return a, nil, r.emit(ctx, PlanAccepted, a.event)
+	case planner.Denied:
+		return nil, r.noWay(res), nil
 	case planner.Unsolvable, planner.Unobservable:
 		end, err := r.unreachable(ctx, res)
 		return nil, end, err
@@ -78,6 +82,7 @@ func (r *run) limits() planner.Limits {
 	return planner.Limits{
 		MaxAttempts: p.MaxAttempts, SameFailureRetries: p.SameFailureRetries,
 		MaxPlanSteps: p.MaxPlanSteps.Value, MaxRepeats: p.MaxRepeats, CriticRounds: p.CriticRounds.Or(p.MaxAttempts),
+		PlanRule: r.wholePlan,
 	}
 }
 
@@ -94,6 +99,8 @@ func (r *run) noPlan(ctx context.Context, res planner.Result, cause error) (*End
 		return &Ended{Status: FailedStatus, Reason: policy.Errors, Message: cause.Error() + "; nobody is asked in its place"}, nil
 	case cause != nil:
 		f.kind, f.reason, f.infra = "infrastructure", "no planner could be asked: "+cause.Error(), true
+	case r.deniedOutright(res):
+		return r.inTheWay(res.Reason), nil
 	case res.Repeated:
 		r.progress.Repeated()
 		f.kind, f.reason = repeated, "the plan was tried before from here: "+res.Reason
@@ -181,25 +188,34 @@ func (r *run) accept(res planner.Result) (*accepted, error) {
 			a.event.Invariants = append(a.event.Invariants, inv.Message)
 		}
 	}
+	if err := r.describe(a); err != nil {
+		return nil, err
+	}
+	r.tellWays(a)
+	return a, nil
+}
+
+// describe says what each step of an accepted plan is to do.
+func (r *run) describe(a *accepted) error {
 	state, d := r.state.Clone(), &model.Delta{}
-	for i, st := range res.Plan {
+	for i, st := range a.steps {
 		g, fault := r.u.Bind(st, nil)
 		if fault != nil {
-			return nil, fmt.Errorf("an accepted plan has a step that means nothing: %s", fault.Message)
+			return fmt.Errorf("an accepted plan has a step that means nothing: %s", fault.Message)
 		}
 		if fault := g.Effects(state, d); fault != nil {
-			return nil, fmt.Errorf("an accepted plan has a step that cannot be applied: %s", fault.Message)
+			return fmt.Errorf("an accepted plan has a step that cannot be applied: %s", fault.Message)
 		}
 		a.ground = append(a.ground, g)
 		a.event.Steps = append(a.event.Steps, r.planned(i+1, g, d))
 		d.Commit(state)
 	}
-	return a, nil
+	return nil
 }
 
 func (r *run) planned(n int, g model.Ground, d *model.Delta) PlannedStep {
 	set := r.Settings[g.Action]
-	s := PlannedStep{Step: n, Action: r.u.StepText(g), Risk: set.Risk, Undo: set.Undo}
+	s := PlannedStep{Step: n, Action: r.u.StepText(g), Risk: set.Risk, Undo: set.Undo != ""}
 	s.Unfenced = !r.Actuator.Fenced(g.Action)
 	s.Unprotected = s.Unfenced && set.Timeout > r.safe()
 	for _, w := range d.Writes {

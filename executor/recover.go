@@ -177,6 +177,7 @@ func (r *run) resolveHeld(ctx context.Context, held *lease.Held, since time.Time
 	}
 	r.journalled()
 	r.recorded(entry)
+	r.outcome(in.ID, string(out))
 	return nil
 }
 

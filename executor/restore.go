@@ -17,8 +17,8 @@ import (
 // run that goes on with it is being restored.
 type past struct {
 	*run
-	ctx     context.Context //nolint:containedctx // Of the call of restore that it belongs to.
-	journal *journal.Journal
+	id   string                           // of the run
+	body func(sum string) ([]byte, error) // of a digest, from the journal
 
 	model string    // hash of the model that it was driven with last
 	tried string    // the plan of the round under way
@@ -36,7 +36,8 @@ func (r *run) restore(ctx context.Context, j *journal.Journal) error {
 	r.started = r.Now().Add(-driven(events))
 	r.progress = policy.NewTracker(r.started)
 	r.progress.Planners(len(r.Proposers))
-	p := &past{run: r, ctx: ctx, journal: j}
+	id := r.Journal.ID()
+	p := &past{run: r, id: id, body: func(sum string) ([]byte, error) { return j.Blob(ctx, id, sum) }}
 	for _, e := range events {
 		if err := p.event(e); err != nil {
 			return fmt.Errorf("event %d (%s): %w", e.Seq, e.Kind, err)
@@ -44,11 +45,11 @@ func (r *run) restore(ctx context.Context, j *journal.Journal) error {
 	}
 	p.acted()
 	p.roundOver()
+	p.progress.Unsettled()
 	r.progress.Planners(len(r.Proposers))
 	r.journalled()
 	if p.model != r.ModelHash {
 		r.changed = true
-		r.approved = map[string]approval{}
 		r.view = newView(r.u) // What the journal knows may mean something else now.
 	}
 	return r.standing(ctx)
@@ -99,16 +100,13 @@ func (p *past) event(e journal.Event) error {
 			p.progress.Attempted()
 		})
 	case PlanAccepted:
-		return fold(e, func(v Plan) { p.tried = v.Tried })
+		return fold(e, p.planAccepted)
 	case Decided:
 		return fold(e, p.decided)
+	case ApprovalAsked:
+		return fold(e, p.asked)
 	case Approval:
-		return fold(e, func(v Approved) {
-			if v.Answer == "yes" && v.Step == 0 {
-				p.approved[v.PlanHash] = approval{at: e.Time}
-				p.progress.Learned(policy.Evidence{Kind: policy.PersonDecided, What: "the plan was approved"})
-			}
-		})
+		return fold(e, p.answer)
 	case RoundEnded:
 		return fold(e, func(v RoundEnd) { p.ended = &v })
 	case RunEnded:
@@ -126,17 +124,22 @@ func (p *past) stepEvent(e journal.Event) error {
 			return err
 		})
 	case StepSkipped:
-		return foldErr(e, func(v Skipped) error { return p.values(v.Values) })
+		return foldErr(e, func(v Skipped) error {
+			p.stepOver(v.Step)
+			return p.values(v.Values)
+		})
 	case StepRefused:
 		return foldErr(e, func(v Refused) error {
 			if v.ActionID == p.armed {
 				p.armed = "" // Withdrawn: it was not begun.
+				p.undid(v.ActionID)
 			}
 			return p.values(v.Values)
 		})
 	case StepArmed:
 		return foldErr(e, func(v Armed) error {
 			p.armed = v.ActionID
+			p.rearmed(v)
 			return p.values(v.Values)
 		})
 	case StepFinished:
@@ -145,13 +148,22 @@ func (p *past) stepEvent(e journal.Event) error {
 			p.lastActed = e.Time
 			if v.Outcome == applied {
 				p.progress.Confirmed(v.Action)
+				p.stepOver(v.Step)
 			}
+			p.outcome(v.ActionID, v.Outcome)
 			return p.values(v.Values)
 		})
 	case Discovered:
 		return foldErr(e, p.discovered)
+	case SeverityTaken:
+		return fold(e, p.holdTo)
+	case RestorePlanned:
+		return fold(e, p.wentBack)
 	case DoubtResolved:
-		return foldErr(e, func(v Resolved) error { return p.values(v.Values) })
+		return foldErr(e, func(v Resolved) error {
+			p.outcome(v.ActionID, v.Outcome)
+			return p.values(v.Values)
+		})
 	}
 	return nil
 }
@@ -179,7 +191,7 @@ func (p *past) number(data json.RawMessage) int {
 	if json.Unmarshal(data, &ref) != nil {
 		return 0
 	}
-	rest, ok := strings.CutPrefix(ref.ActionID, p.Journal.ID()+"-")
+	rest, ok := strings.CutPrefix(ref.ActionID, p.id+"-")
 	n, err := strconv.Atoi(rest)
 	if !ok || err != nil {
 		return 0
@@ -189,10 +201,8 @@ func (p *past) number(data json.RawMessage) int {
 
 func (p *past) resumed(v Resumed) {
 	p.acted()
+	p.progress.Unsettled()
 	p.model = v.ModelHash
-	if v.Changed {
-		p.approved = map[string]approval{}
-	}
 }
 
 // acted counts the action that was armed last: it was begun, or may have been.
@@ -209,6 +219,7 @@ func (p *past) roundStarted(v Round) {
 	p.tried = ""
 	if v.Round != p.round { // Else the same one, gone on with.
 		p.progress.BeginRound()
+		p.begun = begunPlan{}
 	}
 	p.round, p.reopened = v.Round, true
 }
@@ -243,9 +254,19 @@ func (p *past) runEnded(v Ended) {
 }
 
 func (p *past) decided(v Decision) {
+	p.deciding(v)
+	p.went(v)
+}
+
+// deciding closes the round after which the policy was asked.
+func (p *past) deciding(v Decision) {
 	if v.Point == policy.PointRound && p.round > 0 {
 		p.progress.EndRound()
 	}
+}
+
+// went goes on as the policy answered, from the progress that it was asked about.
+func (p *past) went(v Decision) {
 	if v.Answer != policy.Continue {
 		v.Progress.NextCalls, v.Progress.NextCost = 0, 0
 	}
@@ -257,24 +278,20 @@ func (p *past) decided(v Decision) {
 
 // values takes observed values in, as the journal knows them.
 func (p *past) values(v Values) error {
-	changed := v.Changed
-	if v.Body != nil {
-		raw, err := p.journal.Blob(p.ctx, p.Journal.ID(), v.Body.SHA256)
-		if err != nil {
-			return err
-		}
-		if json.Unmarshal(raw, &changed) != nil {
-			return nil // It was cut: the next observation tells.
-		}
+	changed, _, err := v.Read(p.body) // What was cut the next observation tells.
+	if err != nil {
+		return err
+	}
+	together, err := p.parsed(changed)
+	if err != nil {
+		return err
 	}
 	for text, value := range changed {
-		raw, err := json.Marshal(map[string]any{text: value})
-		if err != nil {
-			return err
-		}
-		state, err := p.u.ParseState(raw)
-		if err != nil {
-			continue // The model no longer has it.
+		state := together
+		if state == nil {
+			if state, err = p.parsed(map[string]any{text: value}); state == nil || err != nil {
+				continue // The model no longer has it.
+			}
 		}
 		name, args, err := model.ParseAtom(text)
 		if err != nil {
@@ -285,4 +302,17 @@ func (p *past) values(v Values) error {
 		}
 	}
 	return nil
+}
+
+// parsed is the state of these values; nil where the model does not have all of them.
+func (p *past) parsed(values map[string]any) (*model.State, error) {
+	raw, err := json.Marshal(values)
+	if err != nil {
+		return nil, err
+	}
+	state, err := p.u.ParseState(raw)
+	if err != nil {
+		return nil, nil //nolint:nilerr // Which one it is does not matter.
+	}
+	return state, nil
 }

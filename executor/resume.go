@@ -87,7 +87,13 @@ func (r *run) reopen(ctx context.Context, head Head) error {
 		Plan: r.PlanFile.given(),
 	}
 	ev.Host, ev.PID = identity()
-	if err := r.emit(ctx, RunResumed, ev, r.PlanFile.blobs()...); err != nil {
+	blobs := r.PlanFile.blobs()
+	if r.changed {
+		var model []journal.Blob
+		ev.Model, model = r.Recorded.record(r.Journal.Redacted)
+		blobs = append(blobs, model...)
+	}
+	if err := r.emit(ctx, RunResumed, ev, blobs...); err != nil {
 		return err
 	}
 	r.hands++

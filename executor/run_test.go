@@ -20,7 +20,7 @@ func TestABrokenWorldIsRepaired(t *testing.T) {
 	r.did("stop(api)", "mend(api)", "start(api)")
 	r.clean()
 
-	want := []string{RunStarted, Observed, Decided, RoundStarted, Decided, AttemptMade, PlanAccepted, Approval}
+	want := []string{RunStarted, Observed, Decided, RoundStarted, Decided, AttemptMade, PlanAccepted, ApprovalAsked, Approval}
 	for range 3 {
 		want = append(want, Decided, StepAcquired, StepArmed, StepFinished)
 	}

@@ -32,7 +32,7 @@ func TestEventsComeInOrderRiddenOrAppended(t *testing.T) {
 	}
 	for ev, err := range j.Events(testCtx(t), r.ID()) {
 		must(t, err)
-		if ev.Run != r.ID() || string(ev.Data) != `{"n":1}` || !ev.Time.Equal(time.Date(2026, 7, 1, 10, 0, 3, 0, time.UTC)) {
+		if ev.Run != r.ID() || string(ev.Data) != `{"n":1}` || !ev.Time.Equal(time.Date(2026, 7, 1, 10, 0, 4, 0, time.UTC)) {
 			t.Errorf("event %+v", ev)
 		}
 		break

@@ -3,6 +3,7 @@ package journal
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 )
 
 // minSecret is the length, in bytes, below which a text is not taken for a
@@ -21,6 +22,7 @@ func (r *Run) Redact(secrets ...string) {
 			r.secrets = append(r.secrets, quoted[1:len(quoted)-1])
 		}
 	}
+	slices.SortStableFunc(r.secrets, func(a, b []byte) int { return len(b) - len(a) }) // One may begin another.
 }
 
 // Redacted returns JSON without the secrets of the run.

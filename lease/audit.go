@@ -22,6 +22,9 @@ const (
 	DeedPause   Deed = "pause"
 	DeedUnpause Deed = "unpause"
 	DeedResolve Deed = "resolve"
+	DeedReset   Deed = "reset"
+	DeedApprove Deed = "approve"
+	DeedReject  Deed = "reject"
 )
 
 // AuditRecord says who did what to the leases, and why. It is never deleted by fettle.
@@ -38,23 +41,34 @@ type AuditRecord struct {
 	Holder    *Owner     `json:"holder,omitempty"`    // Of a break: whose it was.
 	Intent    string     `json:"intent,omitempty"`    // Of a resolution.
 	Result    Result     `json:"result,omitempty"`    // Of a resolution.
+	Goal      string     `json:"goal,omitempty"`      // Of a reset: the count of runs towards it begins anew.
+	Run       string     `json:"run,omitempty"`       // Of an approval or a rejection.
+	Plan      string     `json:"plan,omitempty"`      // Of an approval or a rejection: the hash of the plan that it is for.
+	Step      int        `json:"step,omitempty"`      // Of an approval or a rejection of one step of that plan: its number.
 }
 
-// audit begins a record. People say who they are and why.
+// audit begins a record.
 func (l *Locker) audit(deed Deed, by, reason string) (AuditRecord, error) {
+	return NewAudit(l.o.Now(), deed, by, reason)
+}
+
+// NewAudit begins a record. People say who they are and why.
+func NewAudit(now time.Time, deed Deed, by, reason string) (AuditRecord, error) {
 	if by == "" || reason == "" {
 		return AuditRecord{}, errors.New("lease: say who does it and why; both are written down")
 	}
-	return AuditRecord{ID: ulid.MustNew(ulid.Timestamp(l.o.Now()), rand.Reader).String(), Time: l.o.Now().UTC(), Deed: deed, By: by, Host: Owner{}.filled().Host, Reason: reason}, nil
+	return AuditRecord{ID: ulid.MustNew(ulid.Timestamp(now), rand.Reader).String(), Time: now.UTC(), Deed: deed, By: by, Host: Owner{}.filled().Host, Reason: reason}, nil
 }
 
-// op writes the record down, in the transaction that does the deed.
-func (l *Locker) auditOp(rec AuditRecord) (clientv3.Op, error) {
+func (l *Locker) auditOp(rec AuditRecord) (clientv3.Op, error) { return rec.Op(l.keys) }
+
+// Op writes the record down, in the transaction that does the deed.
+func (rec AuditRecord) Op(k Keys) (clientv3.Op, error) {
 	raw, err := json.Marshal(rec)
 	if err != nil {
 		return clientv3.Op{}, fmt.Errorf("lease: audit: %w", err)
 	}
-	return clientv3.OpPut(l.keys.Audit(rec.ID), string(raw)), nil
+	return clientv3.OpPut(k.Audit(rec.ID), string(raw)), nil
 }
 
 // AuditLog returns what people did to the leases of the scope, oldest first.

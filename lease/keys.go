@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
@@ -55,6 +56,26 @@ func (k Keys) Pause() string { return string(k) + "pause" }
 
 // Approval returns the key of an approval.
 func (k Keys) Approval(id string) string { return string(k) + "approval/" + url.PathEscape(id) }
+
+// Deeds is the prefix of the keys of the actions that were begun, in the order of time.
+func (k Keys) Deeds() string { return string(k) + "deed/" }
+
+// Deed returns the key of an action that was begun at a time.
+func (k Keys) Deed(id string, at time.Time) string { return k.DeedsFrom(at) + "-" + url.PathEscape(id) }
+
+// DeedsFrom returns where the keys of the actions begin that were begun at a time or later.
+func (k Keys) DeedsFrom(at time.Time) string {
+	return fmt.Sprintf("%s%013d", k.Deeds(), max(0, at.UnixMilli()))
+}
+
+// DeedCount returns the key that changes with every action that is begun.
+func (k Keys) DeedCount() string { return string(k) + "deeds" }
+
+// Goals is the prefix of the keys of the runs towards goals.
+func (k Keys) Goals() string { return string(k) + "goal/" }
+
+// Goal returns the key of the runs towards a goal, which is named as a ground atom.
+func (k Keys) Goal(goal string) string { return k.Goals() + url.PathEscape(goal) }
 
 // Audit returns the key of the record of what a person did to the leases.
 func (k Keys) Audit(ulid string) string { return string(k) + "audit/" + url.PathEscape(ulid) }

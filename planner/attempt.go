@@ -15,7 +15,7 @@ const (
 	Pass        Outcome = "pass"
 	Fail        Outcome = "fail"
 	Error       Outcome = "error"        // the proposer could not be asked
-	NeedsPerson Outcome = "needs-person" // proved that no plan can reach the goal
+	NeedsPerson Outcome = "needs-person" // proved that no plan can reach the goal, or none that the rules allow
 )
 
 // Next is what follows an attempt.

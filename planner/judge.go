@@ -16,7 +16,7 @@ func (r *round) judge(a *Attempt, p Proposal) {
 		a.failed(NoPlan, "no plan found: "+p.Reason)
 	case p.Verdict != HasPlan && p.Proof:
 		a.Outcome, a.Critique = NeedsPerson, p.Reason
-	case p.Verdict == SaysUnsolvable || p.Verdict == SaysUnobservable:
+	case p.Verdict == SaysUnsolvable || p.Verdict == SaysUnobservable || p.Verdict == SaysDenied:
 		a.failed(NoPlan, fmt.Sprintf("the goal is said to be %s, without proof: %s", p.Verdict, p.Reason))
 	case p.Verdict != HasPlan:
 		a.failed(validator.Kind(p.Verdict), p.Reason)
@@ -37,12 +37,31 @@ func (r *round) judgePlan(a *Attempt, p Proposal) {
 		a.Outcome, a.Kind, a.Critique, a.key = Fail, rep.Kind, rep.Critique, rep.Key()
 		return
 	}
+	if reason, denied := r.denied(p.Steps); denied {
+		r.planDenied(a, reason)
+		return
+	}
 	key := Key(r.problem, p.Steps)
 	if n := r.tried.Count(key); r.limits.MaxRepeats > 0 && n >= r.limits.MaxRepeats {
 		a.failed(Repeat, fmt.Sprintf("this plan was tried %s from an equal state; propose another", times(n)))
 		return
 	}
 	a.Outcome, a.Cost = Pass, rep.Cost
+}
+
+// denied asks the limits' rule on whole plans.
+func (r *round) denied(steps []model.Step) (reason string, denied bool) {
+	if r.limits.PlanRule == nil {
+		return "", false
+	}
+	return r.limits.PlanRule(steps)
+}
+
+// planDenied makes a rule on the plan as a whole the violation: of no step.
+func (r *round) planDenied(a *Attempt, reason string) {
+	rep := validator.Report{Steps: a.Report.Steps, Kind: validator.Policy, Goal: a.Report.Goal, Critique: "plan denied by " + reason}
+	a.Report, a.Outcome, a.Kind, a.Critique = rep, Fail, rep.Kind, rep.Critique
+	a.key = rep.Key() + rep.Critique
 }
 
 // tooLong makes the policy's limit the violation: its step is the first that

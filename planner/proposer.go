@@ -22,10 +22,21 @@ type Request struct {
 	// Attempts are those of this round so far, with their critiques, other
 	// proposers' included.
 	Attempts []Attempt
+	// Rejected are plans of this run that people turned down, with what they want.
+	Rejected []Rejection
 	// MaxPlanSteps is the longest plan that is accepted; 0: any.
 	MaxPlanSteps int
 	// Budget is to be asked before every call of a model.
 	Budget Budget
+}
+
+// Rejection is a plan that a person turned down. The feedback is that person's
+// word on what to do otherwise, as critiques are the validator's.
+type Rejection struct {
+	Steps    []model.Step
+	By       string
+	Feedback string
+	Step     int // that it is about, from 1; 0: the plan
 }
 
 // Verdict says what a proposer answers.
@@ -36,7 +47,9 @@ const (
 	HasPlan          Verdict = ""
 	SaysUnsolvable   Verdict = "unsolvable"   // the goal cannot be reached
 	SaysUnobservable Verdict = "unobservable" // not with what is known
+	SaysDenied       Verdict = "denied"       // not by what the problem's rules allow
 	GaveUp           Verdict = "exhausted"    // nothing found within its limits
+	Rejected         Verdict = "rejected"     // its plan is one that a person rejected
 
 	// What a language model answers in place of a plan, with the reason.
 	Refused     Verdict = "refusal"
@@ -63,8 +76,13 @@ type Proposal struct {
 	Verdict Verdict
 	Reason  string   // for a verdict other than HasPlan, a sentence for a person
 	Unknown []string // the unknown facts that SaysUnobservable is about
-	// Proof is set by a complete search alone. Without it "unsolvable" and
-	// "unobservable" are opinions, which count as a failed attempt.
+	// Denials are what SaysDenied is about: the steps of Without that rules deny,
+	// or some others where Without, the plan that there would be without the
+	// rules, is not known.
+	Denials []Denial
+	Without []model.Step
+	// Proof is set by a complete search alone. Without it "unsolvable",
+	// "unobservable" and "denied" are opinions, which count as a failed attempt.
 	Proof bool
 	// Unreadable is what follows the steps and cannot be read, such as prose
 	// where a step was expected: a violation of its own.
@@ -76,6 +94,13 @@ type Proposal struct {
 	// Notes say how the proposal came about, for a person: what was left out of
 	// the question, what was put up with in the reply.
 	Notes []string
+}
+
+// Denial is a step that the problem's rules deny.
+type Denial struct {
+	Step   int    `json:"step,omitempty"` // in the plan, from 1; 0 where it is in none
+	Action string `json:"action"`         // ground
+	Reason string `json:"reason"`         // completes "denied by …"
 }
 
 // Usage is what calls of a model used, or may use at most.

@@ -18,6 +18,10 @@ type Limits struct {
 	MaxPlanSteps       int // 0: any
 	MaxRepeats         int // how often one plan may be tried from one state; 0: any number
 	CriticRounds       int // plans that the critics read; 0: none
+	// PlanRule is asked about each plan as a whole that the validator accepted,
+	// before critics read it. The reason completes "plan denied by …". Nil: every
+	// plan may be carried out.
+	PlanRule func(steps []model.Step) (reason string, denied bool)
 }
 
 // Status says how a round ended.
@@ -28,6 +32,7 @@ const (
 	Valid        Status = "valid"
 	Unsolvable   Status = "unsolvable"   // proved
 	Unobservable Status = "unobservable" // proved that only unknown facts could change that
+	Denied       Status = "denied"       // proved that the problem's rules leave no plan
 	Exhausted    Status = "exhausted"    // no valid plan within the limits
 )
 
@@ -42,6 +47,8 @@ type Result struct {
 	Key      string           // of the plan and the state, see [Tried]
 	Reason   string           // why there is no plan, for a person
 	Unknown  []string         // the facts that an unobservable goal needs
+	Denials  []Denial         // what the rules deny, where they leave no plan
+	Without  []model.Step     // the plan that there would be without the rules, nil where that is not known
 	Repeated bool             // a valid plan was refused because it had been tried
 	Remarks  []string         // what critics say of the plan, for whoever approves
 	Attempts []Attempt
@@ -243,6 +250,7 @@ func (r *round) record(a *Attempt) error {
 		r.accept(a)
 	case NeedsPerson:
 		res.Status, res.Proposer, res.Reason, res.Unknown = Status(a.Proposal.Verdict), a.Proposer, a.Critique, a.Proposal.Unknown
+		res.Denials, res.Without = a.Proposal.Denials, a.Proposal.Without
 	}
 	if r.note == nil {
 		return nil

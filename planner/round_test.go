@@ -189,6 +189,12 @@ func transcript(res Result) string {
 	if len(res.Unknown) > 0 {
 		fmt.Fprintf(&b, " %v", res.Unknown)
 	}
+	if len(res.Without) > 0 {
+		fmt.Fprintf(&b, "; without rules %s", planText(res.Without))
+	}
+	for _, d := range res.Denials {
+		fmt.Fprintf(&b, "; denied %d %s %s", d.Step, d.Action, d.Reason)
+	}
 	return b.String()
 }
 

@@ -43,10 +43,24 @@ func TestSearchAsAProposer(t *testing.T) {
 			"search fail no_plan: no plan found: max_nodes: 1 states were looked at → ask_next\nm fail precondition: step 1: off not applicable; missing lit → ask_again\nm fail precondition: step 1: off not applicable; missing lit → end_round\nexhausted: step 1: off not applicable; missing lit",
 		},
 		{
-			"a rule denies what it found",
+			"a rule denies every plan",
 			search.Options{},
 			func(_ *lamp, p *validator.Problem) { p.Rules = []validator.Rule{never("on")} },
-			"search fail policy: step 2: on denied by rule freeze: not on a Friday → ask_next\nm fail precondition: step 1: off not applicable; missing lit → ask_again\nm fail precondition: step 1: off not applicable; missing lit → end_round\nexhausted: step 1: off not applicable; missing lit",
+			"search needs-person: the rules leave no plan: of the 2 steps that would reach the goal, step 2: on denied by rule freeze: not on a Friday → done\ndenied: the rules leave no plan: of the 2 steps that would reach the goal, step 2: on denied by rule freeze: not on a Friday; without rules fit on; denied 2 on rule freeze: not on a Friday",
+		},
+		{
+			"a rule denies what leads nowhere",
+			search.Options{},
+			func(_ *lamp, p *validator.Problem) { p.Rules = []validator.Rule{never("off")} },
+			"search pass → done\nvalid by search: fit on, cost 2",
+		},
+		{
+			"rules or not, the goal's actions do not reach it",
+			search.Options{},
+			func(l *lamp, p *validator.Problem) {
+				p.Allowed, p.Rules = []*model.Action{l.m.Action("on"), l.m.Action("off")}, []validator.Rule{never("on"), never("off")}
+			},
+			"search needs-person: no sequence of actions reaches the goal → done\nunsolvable: no sequence of actions reaches the goal",
 		},
 	}
 	for _, tt := range tests {
@@ -68,12 +82,14 @@ func TestSearchAsAProposer(t *testing.T) {
 	}
 }
 
-// never denies an action.
+// never denies an action, whatever the step and the state.
 type never string
 
 func (n never) Check(_ int, g model.Ground, _ *model.State) (string, bool) {
 	return "rule freeze: not on a Friday", g.Action.Name == string(n)
 }
+
+func (never) Reads() (step, state bool) { return false, false }
 
 // TestSearchStops where the round is cancelled, and does not take that for an
 // answer.

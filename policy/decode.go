@@ -21,7 +21,8 @@ const manyRounds = 5
 
 // Decode reads a policy block: every mistake is reported at once, in the order
 // of the text, all missing limits in one diagnostic. The policy is usable only
-// where no diagnostic is an error. The conditions of rules are kept as text.
+// where no diagnostic is an error. The conditions of rules are compiled; whether
+// they fit the model is for [Policy.Check].
 func Decode(body hcl.Body, ctx *hcl.EvalContext, rng hcl.Range) (*Policy, hcl.Diagnostics) {
 	p := &Policy{Mode: Approve, OnStop: Report, Range: rng, ranges: map[string]hcl.Range{}}
 	content, diags := body.Content(schema())
@@ -133,7 +134,11 @@ func (d *decoder) pauses() {
 
 // single are the blocks of which a policy has one each, by their type.
 var single = map[string]func(*decoder, *hcl.Block){
-	"search": (*decoder).search,
+	"search":  (*decoder).search,
+	"shared":  (*decoder).shared,
+	"restore": (*decoder).restore,
+
+	"approval_covers": (*decoder).covers,
 }
 
 func (d *decoder) blocks(blocks hcl.Blocks) {
@@ -225,6 +230,8 @@ func want(t cty.Type) string {
 		return "a number"
 	case cty.String:
 		return "a string"
+	case cty.Bool:
+		return "true or false"
 	}
 	return "a list of strings"
 }

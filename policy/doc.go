@@ -4,6 +4,11 @@
 // language model, every execution of an action, every retry, and between
 // rounds.
 //
+// By its rules it also answers whether a plan, or a step, is allowed, denied, or
+// to be approved by a person: from [Facts] about them alone. Conditions of rules
+// are compiled when they are decoded; what they look at is compared and never
+// read as code, and what cannot be evaluated is not let pass.
+//
 // It stands beside the validator, above model. The executor feeds what
 // happened into a [Tracker] and asks [Policy.Decide]; the planner gets its
 // limits from here by way of the executor or the command line.

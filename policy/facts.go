@@ -34,13 +34,15 @@ type PlanFacts struct {
 type StepFacts struct {
 	Step         int               `json:"step"` // from 1
 	Action       string            `json:"action"`
-	Args         map[string]string `json:"args,omitempty"` // objects by parameter
+	Ground       string            `json:"ground,omitempty"` // the ground action
+	Args         map[string]string `json:"args,omitempty"`   // objects by parameter
 	Labels       map[string]string `json:"labels,omitempty"`
 	Risk         string            `json:"risk,omitempty"`
-	Cost         float64           `json:"cost"`
+	Cost         float64           `json:"cost"`              // math.MaxFloat64 where it is not known
 	Adds         []string          `json:"adds,omitempty"`    // ground atoms that become true
 	Deletes      []string          `json:"deletes,omitempty"` // ground atoms that become false
 	Sets         map[string]any    `json:"sets,omitempty"`    // other ground atoms and their new values; nil: unknown
+	Unsure       []string          `json:"unsure,omitempty"`  // those of Adds and Deletes that perhaps do not change
 	Unfenced     bool              `json:"unfenced,omitempty"`
 	Unprotected  bool              `json:"unprotected,omitempty"`
 	Irreversible bool              `json:"irreversible,omitempty"` // the model names no way back

@@ -74,10 +74,14 @@ type Policy struct {
 	ApprovalExpires Limit[time.Duration]
 	Retention       Limit[time.Duration]
 
-	PauseBefore []string // plan, act, or names of actions
-	OnStop      OnStop
-	Search      Search
-	Rules       []Rule
+	PauseBefore   []string // plan, act, or names of actions
+	OnStop        OnStop
+	Search        Search
+	Shared        Shared
+	RestoreLimits RestoreLimits // of going back, where OnStop is Restore
+	Rules         []Rule
+
+	ApprovalCovers *Covers // bounds within which an approval holds for later plans of its run; nil: it holds for its plan alone
 
 	Range  hcl.Range
 	ranges map[string]hcl.Range // of the attributes and blocks that were written
@@ -104,10 +108,12 @@ const (
 type Rule struct {
 	Name   string
 	Effect RuleEffect
-	When   string // a condition, not read yet; empty where the rule always applies
+	When   string // the condition as written; empty where the rule always applies
 	Reason string // told with a denial and with a question
 	Body   hcl.Body
 	Range  hcl.Range
+
+	cond *condition // nil where When is empty, or was not read: then it cannot be evaluated
 }
 
 // Wait returns how long a run waits for somebody else's lease, and false where

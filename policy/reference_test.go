@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"testing"
@@ -44,5 +45,22 @@ func same(t *testing.T, of string, got []string, s *hcl.BodySchema) {
 	slices.Sort(got)
 	if !slices.Equal(got, names) {
 		t.Errorf("the reference's table of %s names\n %v, and what is read is\n %v", of, got, names)
+	}
+}
+
+// TestReferenceNamesEveryWordOfRules promises that the language reference names
+// what a condition of a rule may look at and call.
+func TestReferenceNamesEveryWordOfRules(t *testing.T) {
+	tables := docs.Tables()
+	for of, want := range map[string][]string{
+		"rule word": slices.Sorted(maps.Keys(words)), "rule function": slices.Sorted(maps.Keys(functions)),
+	} {
+		got := slices.Compact(slices.Sorted(slices.Values(tables[of])))
+		if !slices.Equal(got, want) {
+			t.Errorf("the reference's table of the %s names\n %v, and there are\n %v", of, got, want)
+		}
+	}
+	if got, want := slices.Sorted(slices.Values(tables["rule builtin"])), slices.Sorted(slices.Values(builtins)); !slices.Equal(got, want) {
+		t.Errorf("the reference's table of rule builtins names\n %v, and there are\n %v", got, want)
 	}
 }

@@ -17,3 +17,7 @@ func (t *Tracker) Restore(p Progress) {
 	t.open = Progress{Calls: p.NextCalls, Cost: p.NextCost}
 	t.progress.NextCalls, t.progress.NextCost = 0, 0
 }
+
+// Unsettled keeps what calls could use at most as used, for good: the process
+// that made them ended before it could say.
+func (t *Tracker) Unsettled() { t.open = Progress{} }

@@ -38,6 +38,12 @@ func TestRestore(t *testing.T) {
 	if p := after.Progress(began); p.Calls != 2 || p.Cost != 0.35 || p.Tokens != 150 {
 		t.Errorf("after the call has told what it used: %+v", p)
 	}
+	after.Restore(decided)
+	after.Unsettled() // The process ended in the middle of the calls.
+	after.Called(1, 50, 0.125)
+	if p := after.Progress(began); p.Calls != 4 || p.Cost != 0.875 {
+		t.Errorf("after a call that nobody told of, and another: %+v", p)
+	}
 	after.Failed("infrastructure of drain(api)", "drain(api)")
 	if p := after.Progress(began); p.SameFailure != 2 || p.Errors != 1 {
 		t.Errorf("the same failure again: %+v", p)

@@ -57,6 +57,8 @@ type action struct {
 	act   actuator
 	fence *fence // nil: there is no fence block
 	own   bool   // the actuator keeps a fence all the same
+	kind  string
+	at    places
 }
 
 // Compile checks every observe, run and discover body and makes them ready for use. The
@@ -115,9 +117,12 @@ func Compile(m *model.Model, c Config) (*World, hcl.Diagnostics) {
 // body in any order.
 func sortByPlace(diags hcl.Diagnostics) {
 	slices.SortStableFunc(diags, func(a, b *hcl.Diagnostic) int {
-		p, q := place(a), place(b)
-		return cmp.Or(cmp.Compare(p.Filename, q.Filename), cmp.Compare(p.Start.Byte, q.Start.Byte))
+		return comparePlaces(place(a), place(b))
 	})
+}
+
+func comparePlaces(p, q hcl.Range) int {
+	return cmp.Or(cmp.Compare(p.Filename, q.Filename), cmp.Compare(p.Start.Byte, q.Start.Byte))
 }
 
 func place(d *hcl.Diagnostic) hcl.Range {
@@ -165,7 +170,7 @@ func (w *World) compileRun(a *model.Action, b Block) (*action, hcl.Diagnostics) 
 		blocks = append(blocks, hcl.BlockHeaderSchema{Type: "fence"})
 	}
 	d.open(b, k.runAttributes, blocks)
-	r := &action{act: k.run(d), own: k.fenced}
+	r := &action{act: k.run(d), own: k.fenced, kind: b.Kind, at: d.places()}
 	r.fence = decodeFence(d, *k)
 	if d.diags.HasErrors() {
 		return nil, d.diags

@@ -42,6 +42,7 @@ type discoverer struct {
 	answered   *observer // judges the answer, and finds the list in it
 	object     *program  // names an item's object, or a series'
 	allowEmpty bool
+	at         places
 }
 
 // discoverAttributes adds to the attributes of a question those that make
@@ -61,7 +62,7 @@ func (w *World) compileDiscover(t *model.Type, b Block) (*discoverer, hcl.Diagno
 	}
 	d := w.newDecoder(fmt.Sprintf("discover %q of type %q", b.Kind, t.Name), nil)
 	d.open(b, k.discoverAttributes(), nil)
-	out := &discoverer{typ: t, asker: k.discover(d), answered: &observer{kind: *k}}
+	out := &discoverer{typ: t, asker: k.discover(d), answered: &observer{kind: *k}, at: d.places()}
 	if v, ok := d.fixed("allow_empty", cty.Bool); ok {
 		out.allowEmpty = v.True()
 	}
@@ -107,7 +108,7 @@ func (w *World) Discover(ctx context.Context) []Found {
 
 func (d *discoverer) discover(ctx context.Context, w *World) Found {
 	f := Found{Type: d.typ, Source: Source{Kind: d.answered.kind.name}}
-	q, err := d.asker.query(&ground{ctx: w.eval})
+	q, err := d.asker.query(&ground{outer: w.eval})
 	if err != nil {
 		f.Err = clip(err.Error(), 300)
 		return f

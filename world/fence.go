@@ -11,6 +11,7 @@ import (
 type fence struct {
 	raiser raiser
 	params []string // parameters on which the keeper depends
+	at     places
 }
 
 func decodeFence(d *decoder, k kind) *fence {
@@ -23,7 +24,7 @@ func decodeFence(d *decoder, k kind) *fence {
 	b := d.blocks[0]
 	inner := d.w.newDecoder("fence of "+d.what, d.params)
 	inner.open(Block{Kind: k.name, Body: b.Body, Range: b.DefRange}, k.fenceAttributes, nil)
-	f := &fence{raiser: k.fence(inner)}
+	f := &fence{raiser: k.fence(inner), at: inner.places()}
 	f.params = dependsOn(d.params, f.raiser.expressions())
 	d.diags = append(d.diags, inner.diags...)
 	return f

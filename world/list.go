@@ -12,6 +12,7 @@ type list struct {
 	items  map[uint64][]any
 	blind  int    // items of which it cannot be said which object they are about
 	reason string // why the answer has no list
+	told   *Matched
 }
 
 // index evaluates `items`, and `object` of each item. An item that names no
@@ -21,17 +22,22 @@ func (o *observer) index(u *model.Universe, a *answer) list {
 	if why != "" {
 		return list{reason: why}
 	}
-	l := list{items: map[uint64][]any{}}
+	l := list{items: map[uint64][]any{}, told: o.matching("items")}
+	l.told.Of = len(items)
 	env := maps.Clone(a.env)
 	for _, item := range items {
 		env["item"] = item
-		args, known := o.about(u, env)
+		args, known, foreign := o.about(u, env)
 		switch {
-		case !known:
-			l.blind++
-		case args != nil:
+		case foreign != "":
+			l.told.ignore(func() string { return itemText(item) }, foreign)
+			if !known {
+				l.blind++
+			}
+		default:
 			i := u.Index(o.fluent, args)
 			l.items[i] = append(l.items[i], item)
+			l.told.To++
 		}
 	}
 	return l
@@ -56,23 +62,21 @@ func (o *observer) listOf(a *answer) (items []any, why string) {
 	return items, ""
 }
 
-// about finds the objects an item is about: nil where the model does not have
-// one, not known where the item does not say.
-func (o *observer) about(u *model.Universe, env map[string]any) (args []int32, known bool) {
-	foreign := false
+// about finds the objects an item is about. Foreign says why it is about nothing
+// in the model; it is not known that it is not where the item does not say.
+func (o *observer) about(u *model.Universe, env map[string]any) (args []int32, known bool, foreign string) {
 	for k, p := range o.fluent.Params {
 		name, err := o.object[k].name(env)
 		if err != nil {
-			return nil, false
+			return nil, false, err.Error()
 		}
 		id, ok := u.Find(p.Type, name)
-		foreign = foreign || !ok
+		if !ok && foreign == "" {
+			foreign = noSuch(p.Type, name)
+		}
 		args = append(args, id)
 	}
-	if foreign {
-		return nil, true
-	}
-	return args, true
+	return args, true, foreign
 }
 
 // name evaluates an expression that names an object. A number is as good a name
@@ -100,6 +104,7 @@ func (o *observer) readItem(u *model.Universe, g *ground, r Reading, a *answer, 
 		r.Err = clip(l.reason, 300)
 		return r
 	}
+	r.Matched = l.told
 	found := l.items[u.Index(o.fluent, r.Atom.Args)]
 	what := model.FormatAtom(o.fluent.Name, u.Names(o.fluent.Params, r.Atom.Args)...)
 	switch {

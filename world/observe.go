@@ -174,6 +174,7 @@ func (r *round) read(a askedAtom) Reading {
 		l = &list{}
 		if ans.env != nil {
 			*l = a.o.index(r.u, ans)
+			r.hide(l.told, ans)
 		}
 		a.asked.lists[a.o] = l
 	}
@@ -185,9 +186,17 @@ func (r *round) seriesOf(a askedAtom) *seriesIndex {
 	x := a.asked.series[a.o]
 	if x == nil && a.asked.answer.series != nil {
 		x = a.o.indexSeries(r.u, a.asked.answer.series)
+		r.hide(x.matched, &a.asked.answer)
 		a.asked.series[a.o] = x
 	}
 	return x
+}
+
+// hide takes secrets out of the examples of what matched nothing.
+func (r *round) hide(m *Matched, a *answer) {
+	if m != nil {
+		m.hide(func(s string) string { return r.w.sensitive.text(redact(s, a.redact)) })
+	}
 }
 
 func redactReading(r Reading, secrets []string) Reading {

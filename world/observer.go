@@ -26,6 +26,7 @@ type observer struct {
 	object []*program // gives each parameter's object, of an item
 	absent hcl.Expression
 	series *series // nil: an answer is not many series
+	at     places
 }
 
 // listAttributes adds to the attributes of a question those that make values
@@ -37,7 +38,7 @@ func listAttributes(of []hcl.AttributeSchema) []hcl.AttributeSchema {
 }
 
 func decodeObserver(d *decoder, f *model.Fluent, k kind) *observer {
-	o := &observer{fluent: f, kind: k}
+	o := &observer{fluent: f, kind: k, at: d.places()}
 	o.asker = k.observe(d)
 	used := dependsOn(f.Params, o.asker.expressions())
 	o.shared = len(used) == 0

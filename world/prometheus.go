@@ -72,6 +72,8 @@ type series struct {
 	maxAge *time.Duration // nil: the time of the evaluation counts
 	tells  bool           // the answer tells when samples were taken
 	fresh  bool           // …also of an object without a series
+	// freshness is the query that tells it, "" where there is none.
+	freshness string
 }
 
 func decodeSeries(d *decoder, f *model.Fluent) *series {
@@ -88,6 +90,9 @@ func decodeSeries(d *decoder, f *model.Fluent) *series {
 		}
 	}
 	s.fresh = d.has("freshness")
+	if v, ok := d.fixedQuiet("freshness"); ok {
+		s.freshness = v
+	}
 	s.tells = s.fresh
 	if v, ok := d.fixedQuiet("query"); ok && isSelector(v) {
 		s.tells = true

@@ -34,30 +34,26 @@ func fold(s []sample, f func(a, b float64) float64) float64 {
 
 // seriesIndex is an answer's series by the instance they are about.
 type seriesIndex struct {
-	found     map[uint64][]sample
-	fresh     map[uint64]time.Time
-	freshAll  time.Time // of a freshness query that names no objects
-	strangers string    // how many series are about nothing in the model
+	found    map[uint64][]sample
+	fresh    map[uint64]time.Time
+	freshAll time.Time // of a freshness query that names no objects
+	matched  *Matched
 }
 
 func (o *observer) indexSeries(u *model.Universe, a *seriesAnswer) *seriesIndex {
-	x := &seriesIndex{found: map[uint64][]sample{}, fresh: map[uint64]time.Time{}}
-	strangers, first := 0, ""
+	x := &seriesIndex{found: map[uint64][]sample{}, fresh: map[uint64]time.Time{}, matched: o.matching("series")}
+	x.matched.Of = len(a.samples)
 	for _, s := range a.samples {
-		i, foreign := o.instance(u, s.labels)
+		i, foreign := o.instance(u, s.labels, x.matched.Labels)
 		if foreign != "" {
-			if strangers++; strangers == 1 {
-				first = foreign
-			}
+			x.matched.ignore(func() string { return seriesText(s.labels) }, foreign)
 			continue
 		}
+		x.matched.To++
 		x.found[i] = append(x.found[i], s)
 	}
-	if strangers > 0 {
-		x.strangers = fmt.Sprintf("%d series ignored: %s", strangers, first)
-	}
 	for _, t := range a.times {
-		switch i, foreign := o.instance(u, t.labels); {
+		switch i, foreign := o.instance(u, t.labels, nil); {
 		case foreign == "" && len(o.series.labels) > 0:
 			x.fresh[i] = oldest(x.fresh[i], t.sampled, x.fresh[i].IsZero())
 		case !o.namesObjects(t.labels):
@@ -82,18 +78,27 @@ func (o *observer) namesObjects(labels map[string]any) bool {
 }
 
 // instance finds what a series is about; foreign says why it is about nothing
-// in the model.
-func (o *observer) instance(u *model.Universe, labels map[string]any) (i uint64, foreign string) {
+// in the model. It counts the labels that name an object, where it is given any.
+func (o *observer) instance(u *model.Universe, labels map[string]any, count []Label) (i uint64, foreign string) {
 	args := make([]int32, len(o.fluent.Params))
 	for k, p := range o.fluent.Params {
 		label := o.series.labels[k]
 		name, ok := labels[label].(string)
-		if !ok {
-			return 0, "no label " + label
+		why := "no label " + label
+		if ok {
+			if args[k], ok = u.Find(p.Type, name); !ok {
+				why = noSuch(p.Type, name)
+			}
 		}
-		if args[k], ok = u.Find(p.Type, name); !ok {
-			return 0, fmt.Sprintf("no %s is named %s", p.Type, scalar(name))
+		switch {
+		case !ok && foreign == "":
+			foreign = why
+		case ok && count != nil:
+			count[k].Found++
 		}
+	}
+	if foreign != "" {
+		return 0, foreign
 	}
 	return u.Index(o.fluent, args), ""
 }
@@ -127,8 +132,9 @@ func (o *observer) readSeries(u *model.Universe, g *ground, r Reading, a *answer
 	r.Sampled = o.sampledAt(x, i, found)
 	r = o.valueOf(u, g, r, a, found)
 	notes := a.series.notes
-	if x.strangers != "" {
-		notes = append([]string{x.strangers}, notes...)
+	r.Matched = x.matched
+	if n := x.matched.Of - x.matched.To; n > 0 {
+		notes = append([]string{fmt.Sprintf("%d series ignored: %s", n, x.matched.Ignored[0].Why)}, notes...)
 	}
 	if r.Note != "" {
 		notes = append([]string{r.Note}, notes...)
@@ -138,18 +144,17 @@ func (o *observer) readSeries(u *model.Universe, g *ground, r Reading, a *answer
 }
 
 func (o *observer) valueOf(u *model.Universe, g *ground, r Reading, a *answer, found []sample) Reading {
-	what := model.FormatAtom(o.fluent.Name, u.Names(o.fluent.Params, r.Atom.Args)...)
 	partial := a.series.partial
 	switch reduce := o.series.reduce; {
 	case len(found) == 0 && partial != "":
-		r.Err = clip(fmt.Sprintf("no series is about %s, but the answer may not be whole: %s", what, partial), 300)
+		r.Err = clip(fmt.Sprintf("no series is about %s, but the answer may not be whole: %s", u.Text(r.Atom), partial), 300)
 		return r
 	case len(found) == 0:
-		return o.missing(u, g, r, "no series is about "+what, true)
+		return o.missing(u, g, r, "no series is about "+u.Text(r.Atom), true)
 	case reduce == "any", reduce == "all":
 		return o.quantify(u, g, r, a, found)
 	case len(found) > 1 && reduce == "":
-		r.Err = clip(fmt.Sprintf("%d series are about %s; say with reduce how they become one", len(found), what), 300)
+		r.Err = clip(fmt.Sprintf("%d series are about %s; say with reduce how they become one", len(found), u.Text(r.Atom)), 300)
 		return r
 	case reduce != "" && partial != "":
 		r.Err = clip(fmt.Sprintf("the answer may not be whole: %s", partial), 300)

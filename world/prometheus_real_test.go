@@ -43,7 +43,7 @@ func (e *exporter) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 
 // startPrometheus starts a real Prometheus that scrapes the target five times a
 // second, and makes its address var.at.
-func (m *testModel) startPrometheus(t *testing.T, target http.Handler) {
+func (m *testModel) startPrometheus(t testing.TB, target http.Handler) {
 	t.Helper()
 	program, err := exec.LookPath("prometheus")
 	if err != nil {

@@ -56,6 +56,24 @@ func play(role string, args []string) int {
 			fmt.Fprintf(&b, "line %d\n", i)
 		}
 		_, _ = os.Stdout.Write(b.Bytes())
+	case "gush": // BYTES, as long as somebody takes them
+		n, _ := strconv.Atoi(args[0])
+		chunk := bytes.Repeat([]byte("x"), 1<<20)
+		for ; n > 0; n -= len(chunk) {
+			if _, err := os.Stdout.Write(chunk); err != nil {
+				return 1
+			}
+		}
+	case "signal": // ends by one
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	case "close": // TEXT [hang]: says it, and closes its stdout and stderr before it ends
+		signal.Ignore(syscall.SIGTERM)
+		fmt.Println(args[0])
+		_, _ = os.Stdout.Close(), os.Stderr.Close()
+		if len(args) > 1 {
+			select {}
+		}
 	case "family": // PIDFILE: waits for a child that ignores SIGTERM and keeps stdout open
 		return family(args[0], os.Stdout, true)
 	case "quiet family": // PIDFILE: the same, but the child writes to nowhere

@@ -60,30 +60,40 @@ func withFunctions(parent *hcl.EvalContext) *hcl.EvalContext {
 
 // ground evaluates a body's expressions for given objects.
 type ground struct {
-	ctx   *hcl.EvalContext
+	outer *hcl.EvalContext
 	names map[string]string // by parameter
+	ctx   *hcl.EvalContext  // with the parameters; nil until it is asked for
 }
 
 // ground binds parameters to objects. An argument below zero leaves its
 // parameter unbound.
 func (w *World) ground(u *model.Universe, params []model.Param, args []int32) *ground {
-	g := &ground{ctx: w.eval.NewChild(), names: make(map[string]string, len(params))}
-	g.ctx.Variables = make(map[string]cty.Value, len(params))
+	g := &ground{outer: w.eval, names: make(map[string]string, len(params))}
 	for i, p := range params {
-		if args[i] < 0 {
-			continue
+		if args[i] >= 0 {
+			g.names[p.Name] = u.Name(p.Type, args[i])
 		}
-		name := u.Name(p.Type, args[i])
-		g.names[p.Name] = name
-		g.ctx.Variables[p.Name] = cty.StringVal(name).Mark(rawName{p.Name})
 	}
 	return g
+}
+
+// context is where the parameters have their objects. It is made when it is
+// asked for: where one answer serves all objects, most are never looked at.
+func (g *ground) context() *hcl.EvalContext {
+	if g.ctx == nil {
+		g.ctx = g.outer.NewChild()
+		g.ctx.Variables = make(map[string]cty.Value, len(g.names))
+		for param, name := range g.names {
+			g.ctx.Variables[param] = cty.StringVal(name).Mark(rawName{param})
+		}
+	}
+	return g.ctx
 }
 
 // value evaluates an expression to a type; the marks say which parameters it
 // was made of.
 func (g *ground) value(e hcl.Expression, want cty.Type) (cty.Value, cty.ValueMarks, error) {
-	v, diags := e.Value(g.ctx)
+	v, diags := e.Value(g.context())
 	if diags.HasErrors() {
 		i := slices.IndexFunc(diags, func(d *hcl.Diagnostic) bool { return d.Severity == hcl.DiagError })
 		return cty.NilVal, nil, fmt.Errorf("line %d: %s: %s", e.Range().Start.Line, diags[i].Summary, diags[i].Detail)

@@ -2,6 +2,7 @@ package world
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"net/url"
@@ -34,27 +35,40 @@ type sensitive struct {
 
 // newSensitive returns nil where no secret is long enough to be taken out.
 func newSensitive(secrets []string) *sensitive {
-	s, seen := &sensitive{}, map[string]bool{}
-	for _, secret := range secrets {
-		for _, f := range formsOf(secret) {
-			if utf8.RuneCountInString(f) >= minHidden && !seen[f] {
-				seen[f] = true
-				s.forms[f[0]] = append(s.forms[f[0]], f)
-			}
-		}
-	}
-	if len(seen) == 0 {
+	all := Forms(secrets)
+	if len(all) == 0 {
 		return nil
 	}
-	for _, fs := range s.forms {
-		slices.SortFunc(fs, func(a, b string) int { return len(b) - len(a) })
+	s := &sensitive{}
+	for _, f := range all {
+		s.forms[f[0]] = append(s.forms[f[0]], f)
 	}
 	return s
 }
 
+// Forms returns how secrets may be written, each once and the longest first.
+// Texts that are too short to be taken out of anything are not among them.
+func Forms(secrets []string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, secret := range secrets {
+		for _, f := range formsOf(secret) {
+			if utf8.RuneCountInString(f) >= minHidden && !seen[f] {
+				seen[f] = true
+				out = append(out, f)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b string) int { return len(b) - len(a) })
+	return out
+}
+
+// Hide returns what takes secrets out of texts, in all their forms.
+func Hide(secrets []string) func(string) string { return newSensitive(secrets).text }
+
 // formsOf returns how a secret may be written: as it is, without the space
 // around it, line by line, and each of these as JSON, as part of a URL, quoted,
-// and as one line.
+// as one line, and within what is written in base64.
 func formsOf(secret string) []string {
 	texts := []string{secret}
 	for line := range strings.Lines(secret) {
@@ -68,14 +82,41 @@ func formsOf(secret string) []string {
 	var out []string
 	for _, t := range texts {
 		plain, html := jsonText(t), asciiJSON([]string{t})
+		marshalled, _ := json.Marshal(t) //nolint:errchkjson // A string has a JSON form, whatever it holds.
+		inJSON := []string{t, plain, inner(string(marshalled)), html[2 : len(html)-2]}
 		out = append(
-			out, t, plain, strings.ReplaceAll(plain, "/", `\/`), html[2:len(html)-2],
+			append(out, inJSON...), strings.ReplaceAll(plain, "/", `\/`),
 			inner(strconv.Quote(t)), inner(strconv.QuoteToASCII(t)), strings.Trim(model.Quote(t), "'"),
 			strings.Join(strings.Fields(printable(t)), " "),
 		)
 		query := url.QueryEscape(t)
 		for _, u := range []string{query, strings.ReplaceAll(query, "+", "%20"), url.PathEscape(t), url.User(t).String()} {
 			out = append(out, u, lowerEscapes(u))
+		}
+		for _, f := range inJSON {
+			out = append(out, base64Forms(f)...)
+		}
+	}
+	return out
+}
+
+// minBase64 is the length in bytes from which a secret is looked for in base64:
+// of a shorter one too little is left to be told from chance.
+const minBase64 = 6
+
+// base64Forms returns what base64 makes of a text wherever it stands in a longer
+// one: the characters that depend on nothing before and after it.
+func base64Forms(t string) []string {
+	if len(t) < minBase64 {
+		return nil
+	}
+	const bits, perChar, places = 8, 6, 3
+	var out []string
+	for before := range places {
+		padded := append(make([]byte, before), t...)
+		from, to := (bits*before+perChar-1)/perChar, bits*len(padded)/perChar
+		for _, alphabet := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			out = append(out, alphabet.EncodeToString(padded)[from:to])
 		}
 	}
 	return out

@@ -44,6 +44,9 @@ type Reading struct {
 	TooOld  bool   // it is unknown for its age alone: a later look may find a newer sample
 	Err     string // why the value is unknown, one line
 	Note    string // what the answer said, short: leak = true
+	// Matched tells how the answer was shared out among the objects; nil where
+	// there is none, or it is about one object.
+	Matched *Matched
 }
 
 // Fence is a token to be raised at the actuators of these resources.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -8,10 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fettleops/fettle/model/load"
+	"github.com/fettleops/fettle/world"
 )
 
 func newCheckCommand(a *app) *cobra.Command {
 	var format string
+	var tries bool
 	cmd := &cobra.Command{
 		Use:   "check [MODEL | DOMAIN.pddl PROBLEM.pddl]",
 		Short: "Load and type-check a model; print every diagnostic",
@@ -21,28 +25,40 @@ is printed, in one run, and in a model without any what is most likely not meant
 what is never used, can never apply or does not undo. Nothing is observed and
 nothing is done.
 
-Exit codes: 0 the model is fine (there may be warnings), 2 it has errors,
-1 its files could not be read.`,
+With --world it also tries what the model speaks of: whether commands could be
+started and servers are within reach, what queries match, whether the store, the
+planners' keys and the notifiers are there, and whether settle and timeouts fit
+the scrapes and the leases. It observes, and changes nothing: no action is run
+and no fence raised. It takes 30 seconds at most.
+
+Exit codes: 0 the model is fine (there may be warnings), 2 it has errors or
+something that it needs is not within reach, 1 its files could not be read.`,
 		Example: `  fettle check examples/fleet
+  fettle check --world examples/fleet
   fettle check -o json . | jq '.diagnostics[].summary'`,
 		Args: cobra.MaximumNArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("-o", format, "text", "json"); err != nil {
 				return err
 			}
 			if task, err := pddlFiles(args); err != nil {
 				return err
+			} else if task && tries {
+				return errors.New("a PDDL task speaks of no world: leave out --world")
 			} else if task {
 				return a.checkTask(args, format)
 			}
-			return a.check(modelPath(args), format)
+			return a.check(cmd.Context(), modelPath(args), format, tries)
 		},
 	}
 	cmd.Flags().StringVarP(&format, "output", "o", "text", "text or json")
+	cmd.Flags().BoolVar(&tries, "world", false, "try the connections, commands and settings")
+	a.stateDirFlag(cmd)
+	a.leaseTTLFlag(cmd)
 	return cmd
 }
 
-func (a *app) check(path, format string) error {
+func (a *app) check(ctx context.Context, path, format string, tries bool) error {
 	l, diags, err := a.read(path)
 	if err != nil {
 		return err
@@ -51,12 +67,20 @@ func (a *app) check(path, format string) error {
 	if !diags.HasErrors() {
 		diags = load.Sort(append(append(append(diags, l.Doubts()...), l.ownCritic()...), l.restrictions()...))
 	}
+	var trials []world.Trial
+	if tries && !diags.HasErrors() { // A faulty model does not say what to try.
+		trials = a.tryWorld(ctx, l)
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("interrupted: %w", err)
+		}
+		diags = load.Sort(append(diags, amiss(trials)...))
+	}
 	code := exitDone
 	if diags.HasErrors() {
 		code = exitNo
 	}
 	if format == "json" {
-		if err := writeJSON(a.out, diagnosticsJSON(l.Loaded, diags)); err != nil {
+		if err := writeJSON(a.out, checkedJSON{diagnosticsJSON(l.Loaded, diags), trialsJSON(trials)}); err != nil {
 			return err
 		}
 		return answer(code)
@@ -70,6 +94,9 @@ func (a *app) check(path, format string) error {
 	} else {
 		fmt.Fprintln(a.out, findings(diags))
 	}
+	if len(trials) > 0 {
+		writeTrials(a.out, newPaint(a.out), trials)
+	}
 	return answer(code)
 }
 
@@ -77,9 +104,6 @@ func (a *app) check(path, format string) error {
 // carry out, so that run refuses such a model, and of what does nothing yet.
 func (l *loaded) restrictions() hcl.Diagnostics {
 	diags := l.Unobeyed()
-	if l.policy != nil {
-		diags = append(diags, l.policy.Unobeyed()...)
-	}
 	out := l.Unserved()
 	for _, d := range diags {
 		w := *d

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/fettleops/fettle/model/load"
+	"github.com/fettleops/fettle/world"
 )
 
 // maxSourceLine is the number of characters of a source line that are shown.
@@ -79,7 +80,7 @@ func redacted(l *load.Loaded, diags hcl.Diagnostics) hcl.Diagnostics {
 		return diags
 	}
 	var pairs []string
-	for _, s := range l.Secrets {
+	for _, s := range world.Forms(l.Secrets) {
 		pairs = append(pairs, s, "[redacted]")
 	}
 	r := strings.NewReplacer(pairs...)

@@ -44,8 +44,13 @@ func (a *app) drive(
 	if f.format == "text" {
 		c.OnUnwritten = a.onEvent(f.format, show)
 	}
+	told, err := a.notified(ctx, l, s, &c, id)
+	if err != nil {
+		return err
+	}
+	defer told() // However it ends.
 	c.OnSilence = a.silent
-	c.Ask, c.AskSteps = a.asker(ctx, f, show), f.step
+	a.asking(ctx, f, &c)
 	end, err := how(hard, c)
 	if err != nil {
 		return s.broken(id, end, err)

@@ -34,24 +34,30 @@ func TestExampleNodeRebootPutsANodeBackThatEtcdNeeds(t *testing.T) {
 }
 
 // TestExampleNodeRebootLeavesABrokenMemberToAPerson promises that no member goes
-// while one that needs no reboot is broken: nothing in the model mends that.
+// while one that needs no reboot is broken, which nothing in the model mends, and
+// that the node which was taken out for it is put back.
 func TestExampleNodeRebootLeavesABrokenMemberToAPerson(t *testing.T) {
 	t.Parallel()
 	s := newScripted(t, "node-reboot")
 	s.set("nodes/w2/boot_seconds", "0")
 	s.set("surprise-cordon-cp1", "put cp3 etcd false")
-	s.says(s.fettle(exitEscalated, "run", "--approve", "--goal", "patched"), "missing quorum", "Escalated (unsolvable)", "member(cp3)")
+	s.says(s.fettle(exitEscalated, "run", "--approve", "--goal", "patched"), "missing quorum", "Escalated (unsolvable)", "member(cp3)",
+		"Going back · severity 1, at the start 0 · by undoing what was done", "put back  uncordon(cp1) · severity 0, at the start 0")
 	rolled(s)
+	s.order("cordon cp1", "uncordon cp1")
 	s.never("reboot cp")
 }
 
 // TestExampleNodeRebootStopsAtANodeThatDoesNotComeBack promises that it stays the
-// only one that is out, and that the run ends with it.
+// only one that is out, and that the run ends with it: one that is back on the old
+// kernel takes pods again, and of one that is not it is said first that it is out.
 func TestExampleNodeRebootStopsAtANodeThatDoesNotComeBack(t *testing.T) {
 	t.Parallel()
-	for name, fault := range map[string]struct{ file, value, unseen string }{
-		"it stays away":           {"nodes/w2/boot_seconds", "never", "ready(w2) = true not seen"},
-		"it boots the old kernel": {"nodes/w2/boots", "6.8.0-45-generic", "current(w2) = true not seen"},
+	for name, fault := range map[string]struct{ file, value, unseen, last, said string }{
+		"it stays away": {"nodes/w2/boot_seconds", "never", "ready(w2) = true not seen", "reboot w2", "Not put back: severity 1, at the start 0"},
+		"it boots the old kernel": {
+			"nodes/w2/boots", "6.8.0-45-generic", "current(w2) = true not seen", "uncordon w2", "put back  uncordon(w2) · severity 0, at the start 0",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,10 +65,10 @@ func TestExampleNodeRebootStopsAtANodeThatDoesNotComeBack(t *testing.T) {
 			s.set("nodes/w2/boot_seconds", "0")
 			s.set(fault.file, fault.value)
 			out := s.fettle(exitEscalated, "run", "--approve", "--goal", "patched", "--var", "boot_time=3s")
-			s.says(out, fault.unseen, "Escalated (no progress)")
+			s.says(out, fault.unseen, "Escalated (no progress)", fault.said)
 			rolled(s)
-			if did := s.did(); did[len(did)-1] != "reboot w2" {
-				t.Errorf("done: %v, want nothing after the reboot of w2", did)
+			if did := s.did(); did[len(did)-1] != fault.last {
+				t.Errorf("done: %v, want %s at last", did, fault.last)
 			}
 			s.never("cordon cp")
 		})

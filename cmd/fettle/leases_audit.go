@@ -51,12 +51,29 @@ func deed(rec lease.AuditRecord) string {
 		return s
 	case lease.DeedResolve:
 		return fmt.Sprintf("resolved %s as %s", rec.Intent, strings.ReplaceAll(string(rec.Result), "_", "-"))
+	case lease.DeedApprove, lease.DeedReject:
+		return answered(rec)
 	case lease.DeedPause:
 		return "paused"
 	case lease.DeedUnpause:
 		return "unpaused"
+	case lease.DeedReset:
+		return "reset the breaker of goal " + rec.Goal
 	}
 	return string(rec.Deed) // Of a later version.
+}
+
+// answered says what somebody answered to a run.
+func answered(rec lease.AuditRecord) string {
+	did := "approved"
+	if rec.Deed == lease.DeedReject {
+		did = "rejected"
+	}
+	what := "plan " + shortHash(rec.Plan)
+	if rec.Step > 0 {
+		what = fmt.Sprintf("step %d of plan %s", rec.Step, shortHash(rec.Plan))
+	}
+	return fmt.Sprintf("%s %s of run %s", did, what, rec.Run)
 }
 
 // actionOf names the action that was resolved, as long as its run is not archived.

@@ -72,6 +72,8 @@ func (a *app) read(path string) (*loaded, hcl.Diagnostics, error) {
 	}
 	if !diags.HasErrors() {
 		diags = append(diags, l.askedInVain()...)
+		diags = append(diags, onCommandLines(m)...)
+		diags = append(diags, notifyMistakes(m)...)
 	}
 	var d hcl.Diagnostics
 	l.world, d = world.Compile(m.Model, worldConfig(m))

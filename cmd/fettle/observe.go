@@ -21,7 +21,8 @@ func newObserveCommand(a *app) *cobra.Command {
 		Use:   "observe [FLUENT…]",
 		Short: "Read the world once",
 		Long: "Reads the world once and prints each fluent's value, how old it is and where it came from,\n" +
-			"and which objects were found of each type that has a discover block. Of a fluent that nothing observes (a belief)\n" +
+			"and which objects were found of each type that has a discover block. Where one answer serves many objects\n" +
+			"it tells how many of its series or items name one, and the first that do not. Of a fluent that nothing observes (a belief)\n" +
 			"it prints what the last action left, and which action that was; unknown while that one is under way or in doubt.\n" +
 			"FLUENT is the name of a fluent; without any, all are read. Nothing is changed.",
 		Example: "  fettle observe --model examples/fleet in_lb\n  fettle observe -o json > state.json && fettle plan --state state.json",
@@ -54,6 +55,7 @@ func (a *app) observe(ctx context.Context, path string, names []string, format s
 	}
 	writeFound(a.out, found)
 	writeObservation(a.out, u, readings)
+	writeMatches(a.out, readings)
 	return nil
 }
 
@@ -185,10 +187,11 @@ func writeObservationJSON(w io.Writer, u *model.Universe, found []world.Found, r
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	return enc.Encode(struct {
-		State   map[string]any        `json:"state"`
-		Objects map[string]foundJSON  `json:"objects,omitempty"`
-		Sources map[string]sourceJSON `json:"sources"`
-	}{state, foundObjects(found), sources})
+		State   map[string]any         `json:"state"`
+		Objects map[string]foundJSON   `json:"objects,omitempty"`
+		Sources map[string]sourceJSON  `json:"sources"`
+		Matched map[string]matchedJSON `json:"matched,omitempty"`
+	}{state, foundObjects(found), sources, matchesJSON(readings)})
 }
 
 // jsonValue returns a value as JSON shows it; nil is unknown.

@@ -17,7 +17,7 @@ import (
 // planFlags are the flags of plan.
 type planFlags struct {
 	state, goal, planner, out, format string
-	record                            string
+	record, at                        string
 	observe, optimal, showPrompt      bool
 	limits                            limitFlags
 }
@@ -65,6 +65,7 @@ limits, or none can be told while facts are unknown. 1: it could not be tried.`,
 	fl.StringVar(&f.out, "out", "", "save the plan in this file, for run --plan and validate --plan")
 	fl.BoolVar(&f.showPrompt, "show-prompt", false, "print what the first planner that is not the search (or --planner) would be asked, and ask nobody")
 	recordFlag(fl, &f.record)
+	atFlag(fl, &f.at)
 	fl.StringVarP(&f.format, "output", "o", "text", "text or json")
 	f.limits.register(fl)
 	a.stateDirFlag(cmd)
@@ -107,6 +108,13 @@ func (a *app) plan(ctx context.Context, args []string, f planFlags) error {
 	}
 	if p.problem, err = a.planProblem(ctx, l, f); err != nil {
 		return err
+	}
+	ruler, err := a.ruler(l, p.problem.U, p.problem.GoalName, f.at)
+	if err != nil {
+		return err
+	}
+	if ruler != nil {
+		p.problem.Rules, p.limits.PlanRule = ruler.Rules(0), ruler.WholePlan(p.problem.Start)
 	}
 	return a.propose(ctx, p, f)
 }
@@ -190,7 +198,8 @@ func (a *app) round(ctx context.Context, p *planning, proposers []planner.Propos
 	var budget planner.Budget = planner.Unlimited{}
 	line := newWaitingLine(a.err)
 	defer line.stop()
-	tell := a.attemptTeller(line, proposers)
+	teller := a.attemptTeller(line, proposers)
+	tell := func(at planner.Attempt) { teller(p.loaded.tellable(at)) }
 	note := func(at planner.Attempt) error { tell(at); return nil }
 	if pol := p.loaded.policy; pol != nil {
 		spent := newSpending(pol, time.Now)
@@ -201,7 +210,7 @@ func (a *app) round(ctx context.Context, p *planning, proposers []planner.Propos
 		defer cancel()
 	}
 	res, err := planner.Round(ctx, p.problem, proposers, p.limits.Limits, budget, nil, note, critics...)
-	p.result = res
+	p.result = p.loaded.tellableResult(res)
 	tellUsed(line, p.loaded.policy, res.Usage)
 	if errors.Is(err, errDeadline) {
 		p.result.Reason = errDeadline.Error()

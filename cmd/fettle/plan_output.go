@@ -37,17 +37,21 @@ type planHashes struct {
 
 // planDocument is the result of plan as JSON.
 type planDocument struct {
-	Status   planner.Status `json:"status"`
-	Goal     string         `json:"goal"`
-	Planner  string         `json:"planner,omitempty"`
-	Optimal  bool           `json:"optimal"`
-	Cost     *float64       `json:"cost"`
-	Steps    []planStep     `json:"steps"`
-	Reason   string         `json:"reason,omitempty"`
-	Unknown  []string       `json:"unknown,omitempty"`
-	Remarks  []string       `json:"remarks,omitempty"` // critics' on a plan that is valid all the same
-	Attempts []planAttempt  `json:"attempts"`
-	Hashes   planHashes     `json:"hashes"`
+	Status  planner.Status `json:"status"`
+	Goal    string         `json:"goal"`
+	Planner string         `json:"planner,omitempty"`
+	Optimal bool           `json:"optimal"`
+	Cost    *float64       `json:"cost"`
+	Steps   []planStep     `json:"steps"`
+	Reason  string         `json:"reason,omitempty"`
+	Unknown []string       `json:"unknown,omitempty"`
+	Remarks []string       `json:"remarks,omitempty"` // critics' on a plan that is valid all the same
+	// Without is the plan that there would be without the policy's rules, where
+	// they leave none, and Denied what they deny.
+	Without  []planStep       `json:"without,omitempty"`
+	Denied   []planner.Denial `json:"denied,omitempty"`
+	Attempts []planAttempt    `json:"attempts"`
+	Hashes   planHashes       `json:"hashes"`
 }
 
 // planAttempt is one proposal as JSON; calls of models, tokens and cost, in USD,
@@ -73,8 +77,8 @@ func (p *planning) document() (planDocument, error) {
 	}
 	d := planDocument{
 		Status: res.Status, Goal: p.problem.GoalName, Planner: res.Proposer, Optimal: res.Optimal, Steps: planSteps(res.Plan),
-		Reason: res.Reason, Unknown: res.Unknown, Remarks: res.Remarks, Attempts: []planAttempt{},
-		Hashes: planHashes{Model: p.loaded.Hash, State: start},
+		Reason: res.Reason, Unknown: res.Unknown, Remarks: res.Remarks, Without: planSteps(res.Without), Denied: res.Denials,
+		Attempts: []planAttempt{}, Hashes: planHashes{Model: p.loaded.Hash, State: start},
 	}
 	if res.Status == planner.Valid {
 		d.Hashes.Plan = p.planHash()

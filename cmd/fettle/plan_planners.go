@@ -19,6 +19,7 @@ import (
 	planprogram "github.com/fettleops/fettle/planner/llm/program"
 	"github.com/fettleops/fettle/planner/llm/prompt"
 	"github.com/fettleops/fettle/planner/search"
+	"github.com/fettleops/fettle/world"
 )
 
 // builtin is the name and the kind of the built-in search.
@@ -175,14 +176,9 @@ func (l *loaded) modelOptions() llm.Options {
 	return o
 }
 
-// redact takes the values of sensitive variables out of a text.
+// redact takes the values of sensitive variables out of a text, in whatever form.
 func (l *loaded) redact(s string) string {
-	for _, secret := range l.Secrets {
-		if len(secret) > 3 { // A shorter one would be found everywhere.
-			s = strings.ReplaceAll(s, secret, "(sensitive)")
-		}
-	}
-	return s
+	return world.Hide(l.Secrets)(s)
 }
 
 func (l *loaded) replayPlanner(b *load.Block) (planner.Proposer, error) {

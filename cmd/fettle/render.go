@@ -79,6 +79,7 @@ func (r *renderer) event(e journal.Event) error {
 		executor.AttemptMade:   decoded(r.attempt),
 		executor.PlanAccepted:  decoded(r.plan),
 		executor.Decided:       decoded(r.decision),
+		executor.ApprovalAsked: decoded(r.asked),
 		executor.Approval:      decoded(r.approval),
 		executor.StepAcquired:  decoded(r.acquired),
 		executor.StepArmed:     decoded(r.armed),
@@ -91,6 +92,10 @@ func (r *renderer) event(e journal.Event) error {
 		executor.RunEnded:      decoded(r.ended),
 
 		executor.LessonsProposed: decoded(r.proposed),
+
+		executor.SeverityTaken:  decoded(r.severity),
+		executor.RestorePlanned: decoded(r.restorePlan),
+		executor.RestoreDecided: decoded(r.restoreDecision),
 	}[e.Kind]
 	if !ok {
 		return nil
@@ -257,17 +262,7 @@ func (r *renderer) decision(e executor.Decision, _ time.Time) {
 	r.calling(e)
 	if e.Answer != policy.Continue {
 		r.line("  the policy says %s: %s", e.Answer, plain(strings.Join(e.Reasons, "; ")))
-	}
-}
-
-func (r *renderer) approval(e executor.Approved, _ time.Time) {
-	switch {
-	case e.Answer == "yes" && e.By != "" && e.Step == 0:
-		r.line("  approved by %s", plain(e.By))
-		r.gap()
-	case e.Answer == "no":
-		r.line("  not approved")
-		r.gap()
+		r.idle = true // Before going back it looks once more.
 	}
 }
 

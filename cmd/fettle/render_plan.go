@@ -23,19 +23,16 @@ func (r *renderer) plan(e executor.Plan, _ time.Time) {
 		effects[i] = effectsLine(s.Effects)
 	}
 	w := widest(60, effects...)
-	unfenced, undo := 0, 0
+	unfenced := 0
 	for i, s := range e.Steps {
 		text := fmt.Sprintf("  %3d  %s  %s  %s", s.Step, pad(actions[i], r.width), pad(effects[i], w), r.p.warn(marks(s)))
 		r.line("%s", strings.TrimRight(text, " "))
 		if s.Unfenced {
 			unfenced++
 		}
-		if s.Undo {
-			undo++
-		}
 	}
 	r.gap()
-	r.line("  %s", r.p.faint(plain(strings.Join(promises(e, unfenced, undo), " · "))))
+	r.line("  %s", r.p.faint(plain(strings.Join(promises(e, unfenced), " · "))))
 	for _, s := range e.Remarks {
 		r.line("  %s", r.p.warn("critic: "+plain(s)))
 	}
@@ -87,6 +84,9 @@ func marks(s executor.PlannedStep) string {
 	if s.Risk != "" && s.Risk != "low" {
 		m = append(m, "risk "+s.Risk)
 	}
+	if s.Way != nil && !s.Way.Known() {
+		m = append(m, "no way back")
+	}
 	switch {
 	case s.Unprotected:
 		m = append(m, "unprotected")
@@ -96,12 +96,12 @@ func marks(s executor.PlannedStep) string {
 	return strings.Join(m, ", ")
 }
 
-func promises(e executor.Plan, unfenced, undo int) []string {
+func promises(e executor.Plan, unfenced int) []string {
 	out := append([]string(nil), e.Invariants...)
 	if unfenced == 0 {
 		out = append(out, "all steps fenced")
 	} else {
 		out = append(out, fmt.Sprintf("%d of %d steps unfenced", unfenced, len(e.Steps)))
 	}
-	return append(out, fmt.Sprintf("way back known for %d of %d", undo, len(e.Steps)))
+	return append(out, waysBack(e.Steps))
 }

@@ -174,7 +174,7 @@ func (r *renderer) resolved(e executor.Resolved, _ time.Time) {
 func (r *renderer) roundEnded(e executor.RoundEnd, _ time.Time) {
 	defer func() { r.said, r.idle = "", false }()
 	r.used()
-	if e.Steps == 0 && e.Reason != "" && !r.acted && e.Reason != r.said {
+	if e.Steps == 0 && e.Reason != "" && !r.acted && e.Reason != r.said && e.Kind != executor.RejectedKind {
 		r.line("  %s", plain(e.Reason))
 	}
 	r.gap()
@@ -183,6 +183,7 @@ func (r *renderer) roundEnded(e executor.RoundEnd, _ time.Time) {
 func (r *renderer) ended(e executor.Ended, _ time.Time) {
 	r.used()
 	r.gap()
+	r.notRestored(e)
 	word := strings.ToUpper(e.Status[:1]) + e.Status[1:]
 	totals := fmt.Sprintf("%s, %s, %.1f s", count(e.Rounds, "round"), count(e.Actions, "action"), e.Seconds)
 	if e.Cost > 0 {
@@ -212,6 +213,7 @@ func (r *renderer) ended(e executor.Ended, _ time.Time) {
 	for _, o := range e.Owed {
 		r.line("  you owe   %s", plain(o))
 	}
+	r.putBack(e)
 	r.names(e)
 	r.line("After %s", totals)
 	r.foot()

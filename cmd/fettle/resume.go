@@ -26,7 +26,8 @@ func newResumeCommand(a *app) *cobra.Command {
 			"The world is observed afresh and planned from; what the run has used of its policy's limits stays used, and the time\n" +
 			"in which nobody drove it does not count. An action that its former process left in doubt is taken over first: its\n" +
 			"fence is raised, what it did is observed, and nothing is done twice. An approval stands for that very plan, unless the\n" +
-			"model has changed. Of two processes that resume one run, one wins; the other says who drives it.\n\n" +
+			"model has changed: one that was approved meanwhile (`fettle approve`) is carried out without planning anew, if it is\n" +
+			"still valid from what is observed. Of two processes that resume one run, one wins; the other says who drives it.\n\n" +
 			"A run that was given a plan (--plan) goes on with what is left of it: the longest end of it that is valid from what is\n" +
 			"observed. --plan gives it another. With --metrics its metrics are served as by `fettle run`, from its beginning on.\n\n" +
 			"Exit status: as of `fettle run`.",
@@ -45,8 +46,7 @@ func newResumeCommand(a *app) *cobra.Command {
 	}
 	modelFlag(cmd, &path)
 	fl := cmd.Flags()
-	fl.BoolVar(&f.approve, "approve", false, "answer yes beforehand to every plan from now on")
-	fl.BoolVar(&f.step, "step", false, "ask before each step too")
+	f.askingFlags(fl, "from now on")
 	fl.StringVar(&f.plan, "plan", "", "carry out what is left of the plan in this file (text or JSON, - for stdin), not of the one the run was given")
 	recordFlag(fl, &f.record)
 	fl.StringVarP(&f.format, "output", "o", "text", "text, json (the end alone) or jsonl (every event from now on)")

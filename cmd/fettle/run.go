@@ -14,14 +14,15 @@ import (
 	"github.com/fettleops/fettle/executor"
 	"github.com/fettleops/fettle/model"
 	"github.com/fettleops/fettle/policy"
+	"github.com/fettleops/fettle/world"
 )
 
 // runFlags are the flags of run.
 type runFlags struct {
-	goal, plan, format string
-	record             string
-	approve, step      bool
-	metrics            metricsFlags
+	goal, plan, format  string
+	record              string
+	approve, step, wait bool
+	metrics             metricsFlags
 }
 
 func newRunCommand(a *app) *cobra.Command {
@@ -55,8 +56,7 @@ func newRunCommand(a *app) *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVar(&f.goal, "goal", "", "the goal, with its arguments: \"restored(api)\"; may be left out where the model has one")
 	fl.StringVar(&f.plan, "plan", "", "carry out the plan in this file (text or JSON, - for stdin) in place of planning")
-	fl.BoolVar(&f.approve, "approve", false, "answer yes beforehand to every plan of this run")
-	fl.BoolVar(&f.step, "step", false, "ask before each step too")
+	f.askingFlags(fl, "of this run")
 	recordFlag(fl, &f.record)
 	fl.StringVarP(&f.format, "output", "o", "text", "text, json (the end alone) or jsonl (every event)")
 	f.metrics.add(fl)
@@ -138,7 +138,7 @@ func (a *app) runConfig(l *loaded, given *executor.PlanFile, text string) (execu
 	return executor.Config{
 		Universe: u, Goal: goal, GoalArgs: args, GoalName: name, Scope: l.Scope, ModelHash: l.Hash, Version: version(),
 		Policy: l.policy, Proposers: proposers, Critics: critics, Settings: settings(l), Observer: l.world, Actuator: l.world, Discoverer: discoverer(l),
-		Leases: l.world.LeaseNames(u), By: userName(), Secrets: l.Secrets,
+		Leases: l.world.LeaseNames(u), By: userName(), Secrets: world.Forms(l.Secrets), Recorded: recordedModel(l.Loaded, a.vars),
 	}, err
 }
 
@@ -149,7 +149,7 @@ func (a *app) runnable(l *loaded) error {
 		return fmt.Errorf("this model has no policy, so nothing limits a run. Add one, for example:\n\n%s",
 			indent(policy.Example(), "  "))
 	}
-	diags := append(l.policy.Unobeyed(), l.Unobeyed()...)
+	diags := l.Unobeyed()
 	diags = append(diags, l.Unsourced()...)
 	diags = append(diags, unserved(l)...)
 	if !diags.HasErrors() {
@@ -189,7 +189,12 @@ func settings(l *loaded) map[*model.Action]executor.Settings {
 	out := map[*model.Action]executor.Settings{}
 	for act, at := range l.Actions {
 		out[act] = executor.Settings{
-			Timeout: at.Timeout, Settle: at.Settle.Timeout, Interval: at.Settle.Interval, Risk: at.Risk, Undo: at.Undo != "",
+			Timeout: at.Timeout, Settle: at.Settle.Timeout, Interval: at.Settle.Interval, Risk: at.Risk, Undo: at.Undo, Irreversible: !at.Reversible,
+		}
+		if at.Labels != nil {
+			set := out[act]
+			set.Labels = func(args []string) (map[string]string, error) { return l.LabelsOf(act, args) }
+			out[act] = set
 		}
 	}
 	return out

@@ -16,30 +16,6 @@ import (
 	"github.com/fettleops/fettle/journal"
 )
 
-func newRunsCommand(a *app) *cobra.Command {
-	var path, format string
-	var active bool
-	cmd := &cobra.Command{
-		Use:     "runs",
-		Short:   "List the runs",
-		Example: "  fettle runs --active --model examples/fleet",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("-o", format, "text", "json"); err != nil {
-				return err
-			}
-			return a.withStore(cmd.Context(), path, func(s *store) error {
-				return a.listRuns(cmd.Context(), s, active, format)
-			})
-		},
-	}
-	modelFlag(cmd, &path)
-	cmd.Flags().BoolVar(&active, "active", false, "only those that run or wait")
-	cmd.Flags().StringVarP(&format, "output", "o", "text", "text or json")
-	a.stateDirFlag(cmd)
-	return cmd
-}
-
 func newShowCommand(a *app) *cobra.Command {
 	var path, format string
 	var follow bool
@@ -47,12 +23,14 @@ func newShowCommand(a *app) *cobra.Command {
 		Use:   "show RUN",
 		Short: "Show one run in full, from its journal",
 		Long: "Shows a run as `fettle run` showed it. RUN is its id, the beginning of one, or \"last\".\n" +
-			"-o jsonl exports every event. --follow goes on until the run ends or waits, and where no process drives it says so.\n\n" +
+			"Of a run that is not over it ends with what it is at or waits for, and since when. -o markdown is a report of at most\n" +
+			"500 words for a ticket, also while the run goes on. -o jsonl exports every event. --follow goes on until the run ends or\n" +
+			"waits, and where no process drives it says so.\n\n" +
 			"Exit status: 0, and with --follow 4 where the run has not ended and its process is gone: see `fettle resume`.",
-		Example: "  fettle show last --model examples/fleet\n  fettle show last -o jsonl > run.jsonl",
+		Example: "  fettle show last --model examples/fleet\n  fettle show last -o markdown\n  fettle show last -o jsonl > run.jsonl",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("-o", format, "text", "json", "jsonl"); err != nil {
+			if err := oneOf("-o", format, "text", "markdown", "json", "jsonl"); err != nil {
 				return err
 			}
 			if follow {
@@ -65,7 +43,7 @@ func newShowCommand(a *app) *cobra.Command {
 	}
 	modelFlag(cmd, &path)
 	cmd.Flags().BoolVar(&follow, "follow", false, "go on until the run ends")
-	cmd.Flags().StringVarP(&format, "output", "o", "text", "text, json (a list of events) or jsonl")
+	cmd.Flags().StringVarP(&format, "output", "o", "text", "text, markdown (a report), json (a list of events) or jsonl")
 	a.stateDirFlag(cmd)
 	return cmd
 }
@@ -102,59 +80,33 @@ func heads(ctx context.Context, s *store) ([]executor.Head, error) {
 	return out, nil
 }
 
-// undriven is the reason shown for a run that is under way by its record and
-// that no process drives: it was killed. It can be resumed or cancelled.
-const undriven = "killed"
-
-func (a *app) listRuns(ctx context.Context, s *store, active bool, format string) error {
-	all, err := heads(ctx, s)
-	if err != nil {
-		return err
-	}
-	locker := a.locker(s)
-	defer locker.Close()
-	shown := []executor.Head{}
-	for _, h := range all {
-		if h.Status == executor.Running {
-			owner, err := locker.RunOwnerOf(ctx, h.Run)
-			if err != nil {
-				return err
-			}
-			if owner == nil || deadHere(owner) {
-				h.Reason = undriven
-			}
-		}
-		if !active || h.Status == executor.Running || h.Status == executor.WaitingStatus {
-			shown = append(shown, h)
-		}
-	}
-	if format == "json" {
-		return writeJSON(a.out, shown)
-	}
-	if len(shown) == 0 {
-		fmt.Fprintln(a.err, "no runs")
-	}
-	for _, h := range shown {
-		status := h.Status
-		if h.Reason != "" {
-			status += " (" + h.Reason + ")"
-		}
-		fmt.Fprintf(a.out, "%s  %s  %s  %s, %s  %s\n", h.Run, h.Started.Local().Format(time.DateTime), pad(status, 24),
-			count(h.Rounds, "round"), count(h.Actions, "action"), plain(h.Goal))
-	}
-	return nil
-}
-
 func (a *app) showRun(ctx context.Context, s *store, name, format string) error {
 	id, err := findRun(ctx, s, name)
 	if err != nil {
 		return err
 	}
+	if format == "markdown" {
+		return a.reportRun(ctx, s, id)
+	}
 	to := a.shower(id, format)
 	if err := each(s.journal.Events(ctx, id), to.event); err != nil {
 		return err
 	}
-	return to.end()
+	if err := to.end(); err != nil || format != "text" {
+		return err
+	}
+	return a.showGates(ctx, s, id)
+}
+
+// showGates ends what is shown of a run that is not over with what it is at or waits for.
+func (a *app) showGates(ctx context.Context, s *store, id string) error {
+	gates, err := a.gatesOf(ctx, s, id)
+	if err != nil || len(gates) == 0 {
+		return err
+	}
+	fmt.Fprintln(a.out, "\nNow")
+	tellGates(a.out, gates, time.Now(), "  ")
+	return nil
 }
 
 // shower shows the events of a run in a format, and ends what it wrote.
@@ -168,6 +120,12 @@ func (a *app) shower(id, format string) shower {
 	switch format {
 	case "text":
 		return shower{newRenderer(a.out, id).event, nothing}
+	case "markdown":
+		r := &report{run: id}
+		return shower{r.event, func() error {
+			_, err := fmt.Fprint(a.out, r.markdown(nil, time.Now()))
+			return err
+		}}
 	case "jsonl":
 		enc := json.NewEncoder(a.out)
 		return shower{func(e journal.Event) error { return enc.Encode(e) }, nothing}

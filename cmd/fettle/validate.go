@@ -15,8 +15,8 @@ import (
 )
 
 type validateFlags struct {
-	plan, state, goal, format string
-	trace                     bool
+	plan, state, goal, format, at string
+	trace                         bool
 }
 
 func newValidateCommand(a *app) *cobra.Command {
@@ -50,6 +50,7 @@ Exit status 0: the plan is valid. 2: it is not. 1: it could not be told.`,
 	fl.StringVar(&f.state, "state", "", "the state to start from: the name of a state block or a JSON file; may be left out where the model has one")
 	fl.StringVar(&f.goal, "goal", "", `the goal, with its arguments: "restored(api)"; may be left out where the model has one`)
 	fl.StringVarP(&f.format, "output", "o", "text", "text or json")
+	atFlag(fl, &f.at)
 	fl.BoolVar(&f.trace, "trace", false, "show what every step changes")
 	_ = cmd.MarkFlagRequired("plan") // the flag exists
 	return cmd
@@ -59,7 +60,8 @@ func (a *app) validate(args []string, f validateFlags) error {
 	if err := oneOf("-o", f.format, "text", "json"); err != nil {
 		return err
 	}
-	p, err := a.validationProblem(args, f)
+	var rules ruling
+	p, err := a.validationProblem(args, f, &rules)
 	if err != nil {
 		return err
 	}
@@ -68,12 +70,12 @@ func (a *app) validate(args []string, f validateFlags) error {
 		return err
 	}
 	defer plan.Close()
-	return a.report(p, plan, f)
+	return a.report(p, plan, f, &rules)
 }
 
 // validationProblem is what the plan is held against: a model with the state
 // and the goal that the flags name, or a PDDL task.
-func (a *app) validationProblem(args []string, f validateFlags) (validator.Problem, error) {
+func (a *app) validationProblem(args []string, f validateFlags, rules *ruling) (validator.Problem, error) {
 	var p validator.Problem
 	if task, err := pddlFiles(args); err != nil {
 		return p, err
@@ -93,6 +95,10 @@ func (a *app) validationProblem(args []string, f validateFlags) (validator.Probl
 	if goal != nil {
 		p.Goal, p.GoalArgs, p.GoalName, p.Allowed = goal.Cond, words, name, goal.Actions
 	}
+	if err != nil {
+		return p, err
+	}
+	rules.Ruler, err = a.ruler(l, p.U, name, f.at)
 	return p, err
 }
 
@@ -120,7 +126,7 @@ func (a *app) openPlan(file string) (io.ReadCloser, error) {
 }
 
 // report validates and prints; the exit code is the answer.
-func (a *app) report(p validator.Problem, plan io.Reader, f validateFlags) error {
+func (a *app) report(p validator.Problem, plan io.Reader, f validateFlags, rules *ruling) error {
 	out := bufio.NewWriter(a.out)
 	trace := []tracedStep{}
 	switch {
@@ -133,9 +139,13 @@ func (a *app) report(p validator.Problem, plan io.Reader, f validateFlags) error
 			printTrace(out, p.U, step, g, writes)
 		}
 	}
+	rules.follow(&p)
 	r := validator.Validate(p, validator.ReadPlan(plan))
 	if r.Err != nil {
 		return fmt.Errorf("read the plan: %w", r.Err)
+	}
+	for _, why := range rules.hold(&r) {
+		fmt.Fprintln(a.err, "a person would be asked:", why)
 	}
 	if err := writeReport(out, &r, f, trace); err != nil {
 		return err

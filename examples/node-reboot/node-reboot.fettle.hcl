@@ -245,12 +245,14 @@ action "uncordon" {
 goal "patched" {
   doc       = "every node runs its newest kernel and takes pods, and etcd is whole"
   condition = ["all(node, current(#) && serving(#))", "all(control_plane, member(#))"]
+  severity  = "count(node, !serving(#))" # no run leaves more nodes out than it found
 }
 
 goal "rebooted" {
   doc       = "this one node runs its newest kernel and takes pods"
   params    = { n = node }
   condition = ["current(n)", "serving(n)"]
+  severity  = "count(node, !serving(#))"
 }
 
 policy {
@@ -265,6 +267,11 @@ policy {
   same_failure_retries = 2
   no_evidence_rounds   = 2
   max_errors           = 5
+  on_stop              = "restore" # what it took out goes back in, where that can be
+  restore {
+    max_actions = 3
+    deadline    = "10m"
+  }
 }
 
 # What incident.sh sets up, for planning without it.

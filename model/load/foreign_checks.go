@@ -160,3 +160,13 @@ func (ld *loader) word(rng hcl.Range, name, w string, of []string) {
 	}
 	ld.errorAt(rng, "Unknown word", "%s lists words out of %s, not %q.%s", name, quotedList(of), w, ld.near(w, of))
 }
+
+// afterFits reports after where the occasion that it is about is not told.
+func afterFits(ld *loader, attrs hcl.Attributes, _ hcl.Range) {
+	if attrs["after"] == nil || attrs["on"] == nil {
+		return
+	}
+	if on := ld.texts(attrs["on"]); len(on) > 0 && !slices.Contains(on, waitingLong) {
+		ld.errorAt(attrs["after"].NameRange, "Nothing to wait for", "after says when a wait is told as %q, which on does not list.", waitingLong)
+	}
+}

@@ -35,10 +35,13 @@ var shapes = map[string]*shape{
 		relations: relations{exactlyOne("cron", "every"), needs("timezone", "cron"), argumentsFit(true)},
 	},
 
-	"notify http": {settings: []setting{
-		{"url!", isURL}, {"method", words("POST", "PUT", "PATCH")}, {"headers", isTextMap}, {"timeout", span(shortest)}, {"on", someOf(occasions...)},
-	}},
-	"notify exec": {settings: slices.Concat(program, []setting{{"on", someOf(occasions...)}})},
+	"notify http": {
+		settings: slices.Concat([]setting{
+			{"url!", isURL}, {"method", words("POST", "PUT", "PATCH")}, {"headers", isTextMap}, {"timeout", span(shortest)},
+		}, telling),
+		relations: relations{afterFits},
+	},
+	"notify exec": {settings: slices.Concat(program, telling), relations: relations{afterFits}},
 
 	"provider prometheus": {settings: slices.Concat([]setting{{"address!", isURL}}, connection), relations: credentials},
 	"provider http":       {settings: connection, relations: credentials},
@@ -74,9 +77,15 @@ var program = []setting{
 	{"command!", isCommand}, {"env", isTextMap}, {"dir", isName}, {"timeout", span(shortest)},
 }
 
-// occasions are when somebody is told: a run's statuses, and an action of
-// unknown outcome.
-var occasions = []string{"waiting", "succeeded", "escalated", "failed", "cancelled", "in_doubt"}
+// telling is what is said of whomever a run's end and waits are told to.
+var telling = []setting{{"on", someOf(occasions...)}, {"after", span(shortest)}}
+
+// waitingLong is the occasion that after is about.
+const waitingLong = "waiting_long"
+
+// occasions are when somebody is told: a run's statuses, an action of unknown
+// outcome, what a run left worse than it was, and a wait that lasts.
+var occasions = []string{"waiting", "succeeded", "escalated", "failed", "cancelled", "in_doubt", "left_out", waitingLong}
 
 // connection is how a server is reached.
 var connection = []setting{

@@ -55,7 +55,6 @@ func (ld *loader) goal(b *hcl.Block, stands bool) {
 	}
 	if attr := attrs["severity"]; attr != nil {
 		g.Severity = s.number(attr.Expr, "severity")
-		ld.l.severities = append(ld.l.severities, attr.Range)
 	}
 	g.Actions = ld.goalActions(attrs["actions"])
 	if !ok || !stands || !complete(g.Params) || attrs["condition"] == nil {

@@ -39,10 +39,9 @@ type Loaded struct {
 	Sensitive map[string]bool // names of variables whose values are redacted
 	Secrets   []string        // the values of sensitive variables, as text
 
-	severities []hcl.Range            // of the goals that give one
-	given      []model.Assignment     // in tests
-	expected   map[*model.Fluent]bool // by tests
-	noted      hcl.Diagnostics        // doubts that only the text shows
+	given    []model.Assignment     // in tests
+	expected map[*model.Fluent]bool // by tests
+	noted    hcl.Diagnostics        // doubts that only the text shows
 }
 
 // Block is a block whose body is decoded elsewhere. Kind is its first label,

@@ -36,9 +36,6 @@ func (l *Loaded) Unobeyed() hcl.Diagnostics {
 			not(*a.retryRange, "Retrying", "A failed action would not be tried again within its step. Remove the block to do without.")
 		}
 	}
-	for _, rng := range l.severities {
-		not(rng, "severity", "A step from which there is no way back would not be refused. Remove it to do without.")
-	}
 	return c.sorted()
 }
 
@@ -59,7 +56,6 @@ func (l *Loaded) Unserved() hcl.Diagnostics {
 		}
 	}
 	idle(l.Triggers, "trigger", "No alert and no schedule starts a run: start one with fettle run.")
-	idle(l.Notifies, "notify", "Nobody is told of a run: its exit code, its end report and fettle show tell what came of it.")
 	for _, b := range l.Providers {
 		if b.Kind == "http" {
 			idle([]*Block{b}, "provider", "Its settings are not used: give headers and timeout in each observe and run block.")

@@ -82,7 +82,7 @@ func (p *Planner) Question(ctx context.Context, r planner.Request) (prompt.Promp
 	return prompt.Render(prompt.Input{
 		Problem: r.Problem, Goal: r.Goal, Attempts: r.Attempts, Feedback: p.s.Feedback, Notes: p.s.Notes,
 		MaxPlanSteps: r.MaxPlanSteps, ContextTokens: p.o.ContextTokens, Example: p.solved,
-		Labels: p.o.Labels, Lessons: lessons, Override: p.s.Templates, Redact: p.o.Redact,
+		Labels: p.o.Labels, Lessons: lessons, Rejected: r.Rejected, Override: p.s.Templates, Redact: p.o.Redact,
 	})
 }
 

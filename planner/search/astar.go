@@ -11,6 +11,8 @@ type astar struct {
 	lim       *limiter
 	h         *lmcut
 	gen       *generator
+	gate      *gate
+	before    int // steps that lead to the start
 	sp        *space
 	least     []float64 // by state: its estimate; -1 while not evaluated
 	closed    []bool    // by state: expanded with its present cost
@@ -36,9 +38,9 @@ const (
 )
 
 // newAstar searches from the start to the goal; both can be changed before run.
-func newAstar(t *task, m *machine, lim *limiter, r *relaxation, gen *generator, bound float64, work int) *astar {
+func newAstar(t *task, m *machine, lim *limiter, r *relaxation, gen *generator, gt *gate, bound float64, work int) *astar {
 	return &astar{
-		t: t, m: m, lim: lim, h: newLMCut(r, m), gen: gen, sp: newSpace(t.words, lim),
+		t: t, m: m, lim: lim, h: newLMCut(r, m), gen: gen, gate: gt, sp: newSpace(t.words, lim),
 		init: t.init, goal: func() bool { return m.all(t.goal) }, bound: bound, work: work, next: make([]uint64, t.words),
 	}
 }
@@ -77,6 +79,10 @@ func (a *astar) run() ([]int32, outcome) {
 func (a *astar) expand(id int32, g float64) {
 	a.closed[id] = true
 	a.expanded++
+	depth := 0
+	if a.gate != nil && a.gate.byStep {
+		depth = a.before + a.sp.depth(id)
+	}
 	a.ops = a.gen.applicable(a.m, a.ops[:0])
 	for _, o := range a.ops {
 		op := &a.t.ops[o]
@@ -86,7 +92,7 @@ func (a *astar) expand(id int32, g float64) {
 			a.m.load(s)
 			cost = a.m.costOf(op)
 		}
-		if g+cost < a.bound && a.m.apply(op, s, a.next) {
+		if g+cost < a.bound && a.m.apply(op, s, a.next) && a.gate.lets(op, s, depth+1) {
 			a.visit(a.next, link{parent: id, op: o, g: g + cost})
 		}
 	}

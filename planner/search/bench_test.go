@@ -153,7 +153,7 @@ func BenchmarkGround(b *testing.B) {
 			p := logistics(b, n/10, 5, n/2)
 			actions := 0
 			for b.Loop() {
-				t := build(p, newLimiter(b.Context(), Options{}))
+				t := build(p, newLimiter(b.Context(), Options{}), nil)
 				actions = len(t.ops)
 			}
 			b.ReportMetric(float64(actions), "actions")

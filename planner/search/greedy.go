@@ -18,7 +18,9 @@ type greedy struct {
 	lim       *limiter
 	h         *ff
 	gen       *generator
+	gate      *gate
 	sp        *space
+	deepest   int       // of states that are others at another depth; 0: they are not
 	queues    [4]*queue // all and preferred by h, all and preferred by goals
 	priority  [4]int
 	best      [2]float64
@@ -31,38 +33,60 @@ type greedy struct {
 // stepBytes is what a waiting step costs.
 const stepBytes = 8
 
-func newGreedy(t *task, m *machine, lim *limiter, r *relaxation, gen *generator) *greedy {
+func newGreedy(t *task, m *machine, lim *limiter, r *relaxation, gen *generator, gt *gate) *greedy {
 	return &greedy{
-		t: t, m: m, lim: lim, h: newFF(r, m), gen: gen, sp: newSpace(t.words, lim),
+		t: t, m: m, lim: lim, h: newFF(r, m), gen: gen, gate: gt, sp: newSpace(t.words, lim),
 		queues: [4]*queue{newQueue(), newQueue(), newQueue(), newQueue()}, best: [2]float64{math.Inf(1), math.Inf(1)},
 		next: make([]uint64, t.words),
 	}
+}
+
+// separate makes the depth at which a state was met a part of it, in a word of
+// its own. Depths are then bounded, so that the states are finitely many.
+func (g *greedy) separate(deepest int) {
+	g.deepest = deepest
+	g.sp.free()
+	g.sp, g.next = newSpace(g.t.words+1, g.lim), make([]uint64, g.t.words+1)
 }
 
 // run returns a plan and true; false where the space is exhausted or, as the
 // limiter then says, a limit was reached.
 func (g *greedy) run() ([]int32, bool) {
 	defer g.free()
-	id, _ := g.sp.insert(g.t.init)
+	copy(g.next, g.t.init)
+	id, _ := g.sp.insert(g.next)
 	*g.sp.link(id) = link{parent: -1, op: -1}
 	if g.visit(id) {
 		return nil, true
 	}
 	for g.waiting() > 0 && g.lim.ok() {
 		s := g.take()
-		if !g.m.apply(&g.t.ops[s.op], g.sp.state(s.parent), g.next) {
+		if !g.successor(s) {
 			continue
 		}
 		id, isNew := g.sp.insert(g.next)
 		if !isNew {
 			continue
 		}
-		*g.sp.link(id) = link{parent: s.parent, op: s.op}
+		*g.sp.link(id) = link{parent: s.parent, op: s.op, g: g.sp.link(s.parent).g + 1}
 		if g.visit(id) {
 			return g.sp.path(id), true
 		}
 	}
 	return nil, false
+}
+
+// successor computes into next what a step leads to; false where it may not be
+// done.
+func (g *greedy) successor(s step) bool {
+	op, from, depth := &g.t.ops[s.op], g.sp.state(s.parent), int(g.sp.link(s.parent).g)+1
+	if g.deepest > 0 && depth > g.deepest || !g.m.apply(op, from, g.next) || !g.gate.lets(op, from, depth) {
+		return false
+	}
+	if g.deepest > 0 {
+		g.next[g.t.words] = uint64(depth)
+	}
+	return true
 }
 
 // visit evaluates a state and queues its successors. It tells whether the

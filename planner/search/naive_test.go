@@ -16,6 +16,9 @@ type naive struct {
 	p       Problem
 	grounds []model.Ground
 	max     int
+	// deepest, where not 0, makes a state another one at another depth, and ends
+	// the enumeration at that depth.
+	deepest int
 }
 
 // outcome of the enumeration.
@@ -81,6 +84,23 @@ func key(s *model.State) string {
 	return b.String()
 }
 
+func (n *naive) key(s *model.State, depth int) string {
+	if n.deepest == 0 {
+		return key(s)
+	}
+	return fmt.Sprint(key(s), depth)
+}
+
+// denies tells whether a rule forbids the step, or it is too far away.
+func (n *naive) denies(step int, g model.Ground, s *model.State) bool {
+	for _, r := range n.p.Rules {
+		if _, denied := r.Check(step, g, s); denied {
+			return true
+		}
+	}
+	return n.deepest > 0 && step > n.deepest
+}
+
 // run is Dijkstra's algorithm.
 func (n *naive) run(start *model.State) naiveResult {
 	for _, inv := range n.p.U.Invariants {
@@ -89,15 +109,15 @@ func (n *naive) run(start *model.State) naiveResult {
 		}
 	}
 	r := naiveResult{priced: true}
-	dist := map[string]float64{key(start): 0}
+	dist := map[string]float64{n.key(start, 0): 0}
 	done := map[string]bool{}
-	states := []*model.State{start}
+	states, depth := []*model.State{start}, []int{0}
 	var open heap
 	open.push(entry{0, 0})
 	for len(open) > 0 {
 		e := open.pop()
 		s := states[e.id]
-		k := key(s)
+		k, deep := n.key(s, depth[e.id]), depth[e.id]+1
 		if done[k] {
 			continue
 		}
@@ -112,13 +132,13 @@ func (n *naive) run(start *model.State) naiveResult {
 		for _, g := range n.grounds {
 			next, c, priced := apply(s, g)
 			r.priced = r.priced && priced
-			if next == nil {
+			if next == nil || n.denies(deep, g, s) {
 				continue
 			}
-			nk := key(next)
+			nk := n.key(next, deep)
 			if old, ok := dist[nk]; !ok || e.cost+c < old {
 				dist[nk] = e.cost + c
-				states = append(states, next)
+				states, depth = append(states, next), append(depth, deep)
 				open.push(entry{e.cost + c, int32(len(states) - 1)})
 			}
 		}

@@ -16,6 +16,10 @@ type Problem struct {
 	Goal     *model.Cond // nil holds always
 	GoalArgs []int32
 	Allowed  []*model.Action // nil: any
+	Rules    []Rule          // that deny steps
+	// MaxSteps bounds the plans that are looked for where rules look at the step's
+	// number; 0: as the search sees fit.
+	MaxSteps int
 }
 
 // Options bound a search; zero values are no bounds, but memory's is then
@@ -36,6 +40,7 @@ const (
 	Unsolvable   Status = "unsolvable"   // there is no plan, whatever is unknown
 	Unobservable Status = "unobservable" // no plan is known to work, but facts that bear on the goal are unknown
 	Exhausted    Status = "exhausted"    // a limit was reached
+	Denied       Status = "denied"       // the rules leave no plan
 )
 
 // Result is what a search found.
@@ -52,6 +57,11 @@ type Result struct {
 	Reason string
 	// Unknown are the facts that bear on the goal of an unobservable problem.
 	Unknown []model.Atom
+	// Without is the plan that a denied problem would have without its rules, nil
+	// where that is not known, and Denials what they deny of it, or else some of
+	// what they denied on the way.
+	Without []model.Ground
+	Denials []Denial
 }
 
 // Search looks for a plan. The error is the context's where that was
@@ -73,7 +83,7 @@ func search(ctx context.Context, p Problem, o Options, e effort) (Result, error)
 	if res, done := strictBroken(p); done {
 		return res, nil
 	}
-	s := &searcher{p: p, o: o, effort: e, lim: lim}
+	s := &searcher{ctx: ctx, p: p, o: o, effort: e, lim: lim, gate: newGate(p)}
 	res, err := s.run()
 	if err == nil {
 		err = lim.err
@@ -89,16 +99,18 @@ type searcher struct {
 	p Problem
 	o Options
 	effort
-	lim *limiter
-	t   *task
-	m   *machine
-	rel *relaxation
-	gen *generator
-	res Result
+	ctx  context.Context // of this search alone
+	lim  *limiter
+	gate *gate
+	t    *task
+	m    *machine
+	rel  *relaxation
+	gen  *generator
+	res  Result
 }
 
 func (s *searcher) run() (Result, error) {
-	s.t = build(s.p, s.lim)
+	s.t = build(s.p, s.lim, s.gate)
 	if !s.lim.ok() {
 		return s.stopped(), nil
 	}
@@ -108,17 +120,18 @@ func (s *searcher) run() (Result, error) {
 		return s.stopped(), nil
 	}
 	if s.t.hopeless || s.rel.never {
-		return s.noPlan(), nil
+		return s.none()
 	}
 	s.prune()
 	if !s.lim.ok() {
 		return s.stopped(), nil
 	}
-	plan, outcome := s.greedy()
-	if outcome != found {
-		if s.lim.ok() {
-			return s.noPlan(), nil
-		}
+	plan, outcome := s.greedy(0)
+	switch {
+	case outcome == found:
+	case s.lim.ok():
+		return s.none()
+	default:
 		return s.stopped(), nil
 	}
 	return s.solved(s.polish(plan))
@@ -166,8 +179,13 @@ func (t *task) dropUnreached(x *explorer) bool {
 	return true
 }
 
-func (s *searcher) greedy() ([]int32, outcome) {
-	g := newGreedy(s.t, s.m, s.lim, s.rel, s.gen)
+// greedy searches for any plan; with deepest, for one of at most so many steps,
+// with a state for another one at another depth.
+func (s *searcher) greedy(deepest int) ([]int32, outcome) {
+	g := newGreedy(s.t, s.m, s.lim, s.rel, s.gen, s.gate)
+	if deepest > 0 {
+		g.separate(deepest)
+	}
 	plan, ok := g.run()
 	s.res.Evaluated += g.evaluated
 	s.res.Expanded += g.expanded
@@ -188,19 +206,19 @@ const polishWork = 10_000_000
 // polish shortens a plan, and looks for one of least cost as far as is asked
 // or cheap.
 func (s *searcher) polish(plan []int32) []int32 {
-	plan = s.t.eliminate(s.m, s.lim, plan)
-	cost, _, _ := s.t.follow(s.m, plan, -1)
+	plan = s.t.eliminate(s.m, s.lim, s.gate, plan)
+	cost, _, _ := s.t.follow(s.m, s.gate, plan, -1)
 	work := 0
 	if !s.o.Optimal {
 		work = s.effort.polish
 	}
-	a := newAstar(s.t, s.m, s.lim, s.rel, s.gen, cost, work)
+	a := newAstar(s.t, s.m, s.lim, s.rel, s.gen, s.gate, cost, work)
 	better, out := a.run()
 	s.res.Evaluated += a.evaluated
 	s.res.Expanded += a.expanded
-	s.res.Optimal = out != stopped && !s.m.unpriced
+	s.res.Optimal = out != stopped && !s.m.unpriced && (!s.gate.denied() || !s.gate.byStep)
 	switch {
-	case out == found:
+	case out == found && s.allowed(better):
 		return better
 	case s.res.Optimal || s.o.Optimal:
 		return plan
@@ -208,12 +226,22 @@ func (s *searcher) polish(plan []int32) []int32 {
 	return s.shorten(plan)
 }
 
+// allowed tells whether the rules let every step of a plan pass in its place. A*
+// keeps the cheapest way to a state, which need not be the one by which it asked.
+func (s *searcher) allowed(plan []int32) bool {
+	if s.gate == nil || !s.gate.byStep {
+		return true
+	}
+	_, kept, ok := s.t.follow(s.m, s.gate, plan, -1)
+	return ok && len(kept) == len(plan)
+}
+
 func (s *searcher) solved(plan []int32) (Result, error) {
 	if s.lim.err != nil {
 		return Result{}, s.lim.err
 	}
 	s.res.Status = Solved
-	s.res.Cost, _, _ = s.t.follow(s.m, plan, -1)
+	s.res.Cost, _, _ = s.t.follow(s.m, s.gate, plan, -1)
 	for _, o := range plan {
 		s.res.Plan = append(s.res.Plan, s.t.ops[o].g)
 	}

@@ -93,6 +93,15 @@ func hashState(s []uint64) uint64 {
 	return hi ^ lo
 }
 
+// depth returns the number of operators on the way to the state.
+func (sp *space) depth(id int32) int {
+	n := 0
+	for l := sp.link(id); l.op >= 0; l = sp.link(l.parent) {
+		n++
+	}
+	return n
+}
+
 // path returns the operators that lead from the start to the state.
 func (sp *space) path(id int32) []int32 {
 	var ops []int32

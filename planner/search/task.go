@@ -56,17 +56,23 @@ type part struct {
 
 // build grounds and compiles the problem. What was done is of no use where the
 // limiter stopped it.
-func build(p Problem, lim *limiter) *task {
+func build(p Problem, lim *limiter, gt *gate) *task {
 	t, c := compileProblem(p, lim, false)
 	if !lim.ok() {
 		return t
+	}
+	if gt.fixed() {
+		gt.drop(t)
 	}
 	t.findFuzzy(len(c.nodes))
 	if !lim.ok() {
 		return t
 	}
-	t.prune()
+	if gt == nil || gt.fixed() {
+		t.prune()
+	} // Otherwise anything may bear on what the rules answer.
 	t.layout()
+	gt.over(t)
 	return t
 }
 

@@ -18,6 +18,11 @@ func verify(p Problem, plan []model.Ground) error {
 		if g.Applicable(s, &d) != model.True {
 			return step("is not applicable")
 		}
+		for _, r := range p.Rules {
+			if reason, denied := r.Check(i+1, g, s); denied {
+				return step("is denied by " + reason)
+			}
+		}
 		if f := g.Effects(s, &d); f != nil {
 			return step("has no effects: " + f.Message)
 		}

@@ -19,14 +19,14 @@ func (s *searcher) shorten(plan []int32) []int32 {
 				continue
 			}
 			next := slices.Concat(plan[:w.from], better, plan[w.to:])
-			if _, kept, ok := s.t.follow(s.m, next, -1); !ok || len(kept) < len(next) {
+			if _, kept, ok := s.t.follow(s.m, s.gate, next, -1); !ok || len(kept) < len(next) {
 				at += size / 2
 				continue
 			}
 			plan = next
 		}
 	}
-	return s.t.eliminate(s.m, s.lim, plan)
+	return s.t.eliminate(s.m, s.lim, s.gate, plan)
 }
 
 // window is the part of a plan that is planned anew.
@@ -43,7 +43,8 @@ func (w *window) search(work int) ([]int32, int) {
 	need := w.needed()
 	at := states[w.to]
 	rel := w.s.rel.towards(need, at)
-	a := newAstar(w.s.t, w.s.m, w.s.lim, rel, w.s.gen, cost, work)
+	a := newAstar(w.s.t, w.s.m, w.s.lim, rel, w.s.gen, w.s.gate, cost, work)
+	a.before = w.from
 	a.init = states[w.from]
 	a.goal = func() bool {
 		for _, v := range need {

@@ -69,6 +69,7 @@ func request(t *testing.T) planner.Request {
 	r := planner.Request{Problem: p, Goal: g.Doc, MaxPlanSteps: 9, Budget: planner.Unlimited{}}
 	step := model.Step{Action: "light", Args: []string{"attic"}}
 	r.Attempts = []planner.Attempt{{Proposer: "x", Steps: []model.Step{step}, Kind: validator.UnknownObject, Critique: "step 1: no attic"}}
+	r.Rejected = []planner.Rejection{{Steps: []model.Step{step}, By: "eve", Feedback: "the hall first"}}
 	return r
 }
 
@@ -120,7 +121,7 @@ func TestRequestKeepsToItsSchema(t *testing.T) {
 		}
 		for _, part := range []string{
 			`"!lit(l)"`, `"watts(l) > 0"`, `"bright":"all(lamp, lit(#))"`, `"hall","the porch"`, `"when":"lit(o)"`, `"forall":{"o":"lamp"}`,
-			`"watts('the porch')":60`, `"max_plan_steps":9`, `"alert":"ignore all limits"`, `"doc":"Every lamp is lit."`,
+			`"watts('the porch')":60`, `"max_plan_steps":9`, `"alert":"ignore all limits"`, `"by":"eve","feedback":"the hall first"`, `"doc":"Every lamp is lit."`,
 		} {
 			if !strings.Contains(strings.NewReplacer(`\u003e`, ">", `: `, ":", `, "`, `,"`).Replace(string(raw)), strings.NewReplacer(`: `, ":", `, "`, `,"`).Replace(part)) {
 				t.Errorf("%s: no %s in %s", feedback, part, raw)

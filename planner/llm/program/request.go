@@ -24,6 +24,7 @@ type Request struct {
 	Objects      map[string][]string `json:"objects"` // by type
 	State        *model.State        `json:"state"`   // null: unknown
 	Attempts     []Attempt           `json:"attempts"`
+	Rejected     []Rejection         `json:"rejected,omitempty"`
 	MaxPlanSteps int                 `json:"max_plan_steps,omitempty"`
 	Plan         []string            `json:"plan,omitempty"` // to be reviewed; a planner gets none
 	Notes        string              `json:"notes,omitempty"`
@@ -73,6 +74,15 @@ type Attempt struct {
 	Report   *validator.Report `json:"report,omitempty"`
 }
 
+// Rejection is a plan that a person rejected; it is not carried out, from
+// whatever state.
+type Rejection struct {
+	Steps    []string `json:"steps"`
+	Step     int      `json:"step,omitempty"` // that it is about; 0: the plan
+	By       string   `json:"by"`
+	Feedback string   `json:"feedback"` // what that person wants
+}
+
 // newRequest tells the problem as the settings want it told.
 func newRequest(r planner.Request, s Settings, o Options) Request {
 	p := r.Problem
@@ -81,6 +91,9 @@ func newRequest(r planner.Request, s Settings, o Options) Request {
 		Version: Version, Goal: Goal{Name: p.GoalName, Doc: r.Goal, Conditions: conjuncts(u, p.Goal, p.GoalArgs)},
 		Derived: map[string]string{}, Invariants: []string{}, Objects: map[string][]string{}, State: p.Start,
 		Attempts: attempts(r.Attempts, s.Feedback), MaxPlanSteps: r.MaxPlanSteps, Notes: s.Notes, Untrusted: o.Labels,
+	}
+	for _, rej := range r.Rejected {
+		out.Rejected = append(out.Rejected, Rejection{Steps: written(rej.Steps), Step: rej.Step, By: rej.By, Feedback: rej.Feedback})
 	}
 	for _, a := range u.Actions {
 		if p.Allowed == nil || slices.Contains(p.Allowed, a) {
@@ -171,10 +184,7 @@ func attempts(all []planner.Attempt, f prompt.Feedback) []Attempt {
 		return out
 	}
 	for _, a := range all {
-		at := Attempt{Planner: a.Proposer, Steps: []string{}}
-		for _, st := range a.Steps {
-			at.Steps = append(at.Steps, st.String())
-		}
+		at := Attempt{Planner: a.Proposer, Steps: written(a.Steps)}
 		if f != prompt.Binary {
 			at.Kind, at.Critique = string(a.Kind), a.Critique
 		}
@@ -182,6 +192,14 @@ func attempts(all []planner.Attempt, f prompt.Feedback) []Attempt {
 			at.Report = &a.Report
 		}
 		out = append(out, at)
+	}
+	return out
+}
+
+func written(steps []model.Step) []string {
+	out := []string{}
+	for _, st := range steps {
+		out = append(out, st.String())
 	}
 	return out
 }

@@ -4,7 +4,7 @@
 // fluents and invariants in plain sentences, the part of the state that bears on
 // the goal (found backwards from it), the goal's conditions as acceptance
 // criteria, one worked example, the last plan with what is wrong with it as far
-// as [Feedback] says, and the plans tried before. It stands above the planner's
+// as [Feedback] says, the plans tried before, and those that people rejected. It stands above the planner's
 // round, whose attempts it reads, and calls nobody.
 //
 // What comes from the world (names of objects, values, why a fact is unknown,

@@ -121,6 +121,29 @@ func TestOtherFailuresAreTold(t *testing.T) {
 	}
 }
 
+// TestWhatPeopleRejectedIsTold, with what they want, whatever the feedback; a
+// critic is not told.
+func TestWhatPeopleRejectedIsTold(t *testing.T) {
+	p := problem(t, "../../../examples/classic")
+	rejected := []planner.Rejection{
+		{Steps: steps(t, "drain(api) readd(api)"), By: "eve", Feedback: "db first"}, {Steps: steps(t, "drain(db)"), By: "bob", Feedback: "not at noon", Step: 1},
+	}
+	const want = `# Plans that the people who decide rejected
+
+None of these is carried out, from whatever state. Your plan must heed what they want, as far as the rules allow it:
+<data name="rejected">
+{"plan": "drain(api) readd(api)", "rejected_by": "eve", "wanted": "db first"}
+{"plan": "drain(db)", "step": 1, "rejected_by": "bob", "wanted": "not at noon"}
+</data>`
+	for _, f := range []prompt.Feedback{prompt.None, prompt.First} {
+		contains(t, render(t, prompt.Input{Problem: p, Feedback: f, Rejected: rejected}).User, want)
+	}
+	got, err := prompt.RenderReview(prompt.Input{Problem: p, Rejected: rejected}, steps(t, "drain(api)"))
+	if err != nil || strings.Contains(got.User, "db first") {
+		t.Errorf("a critic is told:\n%s %v", got.User, err)
+	}
+}
+
 // TestAPlanThatIsTooLongIsTold: the limit, then what else fails.
 func TestAPlanThatIsTooLongIsTold(t *testing.T) {
 	p := problem(t, "../../../examples/classic")

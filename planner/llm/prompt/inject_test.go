@@ -148,6 +148,10 @@ func TestInjectedTextStaysData(t *testing.T) {
 		{"what a critic requires", in("api", func(i *prompt.Input) {
 			i.Attempts = []planner.Attempt{{Outcome: planner.Fail, Kind: planner.Objected, Critique: attack}}
 		}), ""},
+		{"what a person wants in place of a plan", in("api", func(i *prompt.Input) {
+			i.Rejected = []planner.Rejection{{By: "eve", Feedback: attack}}
+		}), ""},
+		{"the person's name", in("api", func(i *prompt.Input) { i.Rejected = []planner.Rejection{{By: attack, Feedback: "x"}} }), ""},
 		{"a lesson", in("api", func(i *prompt.Input) { i.Lessons = []prompt.Lesson{{Action: "start", Text: attack}} }), ""},
 		{"the action of a lesson", in("api", func(i *prompt.Input) { i.Lessons = []prompt.Lesson{{Action: attack, Text: "x"}} }), ""},
 	} {

@@ -40,6 +40,7 @@ type Input struct {
 	Example       *Example          // nil: none
 	Labels        map[string]string // text from the world, such as an alert's labels
 	Lessons       []Lesson          // the most useful first
+	Rejected      []planner.Rejection
 	Override      Templates
 	Redact        func(string) string // hides secrets; nil: there are none
 }
@@ -129,6 +130,7 @@ func (r *renderer) fields(leftOut []string) Fields {
 	f := r.fixed
 	f.Objects, f.State, f.Example = r.objects(), r.state(), r.example()
 	f.Last, f.Tried = r.lastPlan(), r.digests()
+	f.Rejected = r.rejections()
 	f.Lessons, f.Labels, f.LeftOut = r.lessons(), r.labels(), sentences(leftOut)
 	return f
 }

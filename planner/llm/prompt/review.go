@@ -18,10 +18,10 @@ Answer with one JSON object and nothing else: {"accept": true, "changes": []} or
 
 // RenderReview renders the question to a critic: the goal's sentence, the
 // acceptance criteria, the model and the plan, and nothing of how the plan came
-// about. Of the input, attempts, feedback, example, labels, lessons and
+// about. Of the input, attempts, rejections, feedback, example, labels, lessons and
 // templates are not used.
 func RenderReview(in Input, plan []model.Step) (Prompt, error) {
-	in.Attempts, in.Example, in.Labels, in.Lessons, in.Override = nil, nil, nil, nil, nil
+	in.Attempts, in.Rejected, in.Example, in.Labels, in.Lessons, in.Override = nil, nil, nil, nil, nil, nil
 	t, err := parseTemplates(nil)
 	if err != nil {
 		return Prompt{}, err

@@ -27,6 +27,7 @@ type Fields struct {
 	Example    string // data: a solved task of the same model
 	Last       string // the last plan, what is wrong with it, the state before its violation
 	Tried      string // data: digests of the plans before the last
+	Rejected   string // data: plans that people rejected, and what they want
 	Lessons    string // data: of earlier runs, approved
 	Labels     string // data: text from the world, such as an alert's labels
 	Notes      string // the operator's, as written
@@ -89,6 +90,11 @@ const builtinUser = `# The model
 {{end}}{{with .Last}}
 # The last plan, which failed too
 
+{{.}}
+{{end}}{{with .Rejected}}
+# Plans that the people who decide rejected
+
+None of these is carried out, from whatever state. Your plan must heed what they want, as far as the rules allow it:
 {{.}}
 {{end}}{{with .LeftOut}}
 # Left out of this question for want of room

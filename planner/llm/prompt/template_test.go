@@ -8,7 +8,7 @@ import (
 )
 
 func TestTemplatesAreChecked(t *testing.T) {
-	const fields = "; there are .Goal, .Model, .Actions, .Facts, .Invariants, .Objects, .State, .Example, .Last, .Tried, .Lessons, .Labels, .Notes, .LeftOut, .Rules, .DataRule, .Answer and .MaxPlanSteps"
+	const fields = "; there are .Goal, .Model, .Actions, .Facts, .Invariants, .Objects, .State, .Example, .Last, .Tried, .Rejected, .Lessons, .Labels, .Notes, .LeftOut, .Rules, .DataRule, .Answer and .MaxPlanSteps"
 	for _, tt := range []struct {
 		name string
 		t    prompt.Templates

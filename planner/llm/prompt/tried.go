@@ -43,6 +43,20 @@ func (r *renderer) digests() string {
 	return data("tried", lines)
 }
 
+// rejections writes the plans that people rejected, with what they want: the
+// last of them where there are too many.
+func (r *renderer) rejections() string {
+	var lines []string
+	for _, rej := range r.Rejected[max(0, len(r.Rejected)-maxDigests):] {
+		pairs := []string{"plan", r.text(digestOf(rej.Steps), maxSpeech)}
+		if rej.Step > 0 {
+			pairs = append(pairs, "step", fmt.Sprint(rej.Step))
+		}
+		lines = append(lines, object(append(pairs, "rejected_by", r.text(rej.By, maxName), "wanted", r.text(rej.Feedback, maxSpeech))...))
+	}
+	return data("rejected", lines)
+}
+
 func planText(steps []model.Step) string {
 	var b strings.Builder
 	for i, st := range steps {

@@ -1,0 +1,148 @@
+package executor
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/fettleops/fettle/model"
+	"github.com/fettleops/fettle/policy"
+	"github.com/fettleops/fettle/validator"
+)
+
+// problem is what the rest of a plan is held against: the goal, or while the run
+// goes back, the severity of its start.
+func (r *run) problem() validator.Problem {
+	if r.back != nil {
+		return r.backProblem(r.state)
+	}
+	p := r.towards()
+	if len(r.wayless) > 0 {
+		p.Rules = append(p.Rules[:len(p.Rules):len(p.Rules)], noWayRule{r, time.Now().Add(wayTime)})
+	}
+	return p
+}
+
+// restores tells whether a run that stops short goes back by itself.
+func (r *run) restores() bool {
+	return r.Policy.OnStop == policy.Restore && r.Policy.Mode != policy.Suggest
+}
+
+// wayBack refuses the step where, from the state that it is to leave, no way back
+// to the severity of the start is known, unless a person approved just that.
+func (g *guard) wayBack(ctx context.Context) *failure {
+	if g.baseline == nil || g.ref.Restore {
+		return nil
+	}
+	bctx, cancel := g.bounded(ctx)
+	defer cancel()
+	w := g.wayAfter(bctx, g.state, g.ground, g.deeds)
+	g.way = w.event()
+	switch {
+	case w.ok():
+		return nil
+	case g.approvedSo(g.ref.Step):
+		g.way.How = ByApproval
+		return nil
+	}
+	if end := g.cut(ctx, "a way back was looked for"); end != nil {
+		return &failure{kind: "stopped", reason: end.Message, end: end}
+	}
+	g.refuseWayless(g.ref.Action)
+	return &failure{kind: NoWayBack, action: g.ref.Action, key: policy.NewFailureKey(NoWayBack, g.ref.Action), reason: w.why}
+}
+
+// askedSo is what the rules say of a plan that may be carried out, nil where there
+// are none.
+func (r *run) askedSo(plan []model.Step) *Ruled {
+	if r.ruler == nil || len(r.Policy.Rules) == 0 {
+		return nil
+	}
+	var ground []model.Ground
+	for _, st := range plan {
+		g, fault := r.u.Bind(st, nil)
+		if fault != nil {
+			return nil
+		}
+		ground = append(ground, g)
+	}
+	ruled := r.ruler.Plan(r.state, ground)
+	return &ruled
+}
+
+// lets tells whether a rule that looks at whether the step can be undone has a
+// person asked about it.
+func (r *Ruled) lets(step int) bool {
+	if r == nil {
+		return false
+	}
+	of := r.of(step)
+	return of != nil && of.lets()
+}
+
+func (s *RuledStep) lets() bool { return s.Ruling.Effect == policy.EffectAsk && s.Ruling.Irreversible }
+
+// approvedSo tells whether a person approved the step of the plan under way, asked
+// by such a rule.
+func (r *run) approvedSo(step int) bool {
+	return r.ruled.lets(step) && (r.approval != nil || r.stepYes != nil)
+}
+
+// underWay notes that the action was armed. What a person approved without a way
+// back is from then on what the run may leave behind.
+func (g *guard) underWay() {
+	g.armed = true
+	g.did(g.ref)
+	g.accepted(g.way)
+}
+
+func (w *wayback) accepted(way *WayBack) {
+	if way != nil && way.How == ByApproval && way.After != nil {
+		w.ceiling = math.Max(w.ceiling, *way.After)
+	}
+}
+
+// wayRefs are what a way back from the state after a step rests on, to be
+// observed before it: the severity, the undo of the step, and the way that was
+// known when it was planned.
+func (r *run) wayRefs(rest []model.Step) []model.Ref {
+	if r.baseline == nil || len(rest) == 0 {
+		return nil
+	}
+	out := r.severityReads()
+	steps := r.ways.of(rest[0].String())
+	if undo, ok := r.undo(rest[0]); ok {
+		steps = append(steps, undo)
+	}
+	for _, st := range steps {
+		if g, fault := r.u.Bind(st, nil); fault == nil {
+			fp := g.Footprint(r.u)
+			out = append(append(out, fp.Read...), fp.Write...)
+		}
+	}
+	return out
+}
+
+// noWayRule denies in a plan the steps that were refused because no way back is
+// known from the state after them, so that the next plan is another.
+type noWayRule struct {
+	*run
+	until time.Time // ways are searched; after that none is known
+}
+
+// Check denies a step that was refused so before, where no way back is known from
+// here either.
+func (n noWayRule) Check(step int, g model.Ground, before *model.State) (string, bool) {
+	if n.back != nil || n.baseline == nil || !n.wayless[n.u.StepText(g)] {
+		return "", false
+	}
+	if n.ruler != nil && len(n.Policy.Rules) > 0 {
+		if s := n.ruler.one(n.ruler.facts(), n.ruler.step(step, g, before)); s.lets() { // A person may.
+			return "", false
+		}
+	}
+	ctx, cancel := context.WithDeadline(context.Background(), n.until)
+	defer cancel()
+	w := n.wayAfter(ctx, before, g, n.deeds)
+	return bySeverity + w.why, !w.ok()
+}
