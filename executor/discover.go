@@ -34,6 +34,9 @@ func (r *run) discover(ctx, octx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if r.ruler != nil {
+		r.ruler.Universe = r.u // With what was found.
+	}
 	for _, d := range events {
 		for _, part := range d.parts() {
 			if err := r.emit(ctx, Discovered, part); err != nil {
