@@ -153,7 +153,10 @@ func (r *run) unreachable(ctx context.Context, res planner.Result) (*Ended, erro
 // long is no new failure with every lease that somebody takes meanwhile.
 func (r *run) letWork(ctx, wctx context.Context, everything []lease.Resource) (*Ended, error) {
 	for {
-		err := r.Locker.AwaitChange(wctx, everything)
+		short, cancel := context.WithTimeout(wctx, time.Second) // The change may have come before the look.
+		err := r.Locker.AwaitChange(short, everything)
+		idle := short.Err() != nil
+		cancel()
 		if err == nil {
 			err = pause(wctx, lookAgain)
 		}
@@ -163,11 +166,14 @@ func (r *run) letWork(ctx, wctx context.Context, everything []lease.Resource) (*
 			}
 			return &Ended{Status: WaitingStatus, Reason: policy.Busy}, nil
 		}
-		if err != nil { // The next round finds out more.
+		if err != nil && !idle { // The next round finds out more.
 			return nil, nil
 		}
 		holders, err := r.Locker.Holders(wctx, everything)
 		over := err == nil && len(r.others(holders)) == 0
+		if idle && !over {
+			continue
+		}
 		if end, err := r.look(ctx); end != nil || err != nil {
 			return end, err
 		}

@@ -38,8 +38,11 @@ var allowed = map[string][]string{
 	"journal":               {"lease/etcd"},
 	"world/process":         {},
 	"world":                 {"model", "lease", "world/process"},
-	"executor":              {"model", "policy", "validator", "planner", "planner/search", "planner/llm/prompt", "lease", "journal", "world", "world/process"},
-	"server":                {"model", "policy", "validator", "planner", "planner/search", "planner/llm/prompt", "lease", "journal", "world", "world/process", "executor"},
+	"executor/ledger":       {"model", "policy", "lease"},
+	"executor":              {"model", "policy", "validator", "planner", "planner/search", "planner/llm/prompt", "lease", "journal", "world", "world/process", "executor/ledger"},
+	"executor/audit":        {"model", "policy", "validator", "planner", "planner/search", "planner/llm/prompt", "lease", "journal", "world", "world/process", "executor/ledger", "executor"},
+	"server":                {"model", "policy", "validator", "planner", "planner/search", "planner/llm/prompt", "lease", "journal", "world", "world/process", "executor/ledger", "executor"},
+	"server/notify":         {"model", "policy", "validator", "planner", "planner/search", "planner/llm/prompt", "lease", "journal", "world", "world/process", "executor/ledger", "executor"},
 }
 
 // noIO lists what a package that does no I/O may not reach.
