@@ -39,6 +39,9 @@ func discoverer(l *loaded) executor.Discoverer {
 // goalUniverse knows the objects that a goal names, if they are of types whose
 // objects are discovered: a run has yet to do that when it is begun.
 func goalUniverse(m *model.Model, goal string) *model.Universe {
+	if of, _, ok := noWorse(goal); ok {
+		return goalUniverse(m, of)
+	}
 	u := model.NewUniverse(m)
 	name, args, err := model.ParseAtom(goal)
 	g := m.Goal(name)

@@ -209,10 +209,6 @@ goal "healthy" {
   condition = ["all(service, fresh(#) && in_pool(#))"]
   severity  = "count(service, !in_pool(#))"
 }
-goal "served" {
-  doc       = "every service is in the pool, fresh or not"
-  condition = ["all(service, in_pool(#))"]
-}
 policy {
   mode                 = "approve"
   max_rounds           = 3

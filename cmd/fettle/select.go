@@ -91,6 +91,9 @@ func pickGoal(l *load.Loaded, u *model.Universe, arg string) (goal *model.Goal, 
 			return nil, nil, "", fmt.Errorf("this model has %d goals: name one with --goal, of %s", n, goalForms(l.Model))
 		}
 	}
+	if of, most, ok := noWorse(arg); ok {
+		return pickSeverity(l, u, of, most)
+	}
 	name, words := arg, []string(nil)
 	if goal = l.Model.Goal(arg); goal == nil { // a block's label need not be an atom's name
 		if name, words, err = model.ParseAtom(arg); err != nil {
