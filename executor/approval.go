@@ -30,6 +30,7 @@ type Pending struct {
 	By        string     `json:"by,omitempty"`     // who drives the run
 	Host      string     `json:"host"`
 	PID       int        `json:"pid"`
+	Restore   bool       `json:"restore,omitempty"` // it is about going back, after the run stopped
 	Since     time.Time  `json:"since"`
 	Expires   *time.Time `json:"expires,omitempty"` // it can be answered until then; nil: for as long as the run waits
 
@@ -52,6 +53,8 @@ type Reply struct {
 	Answer    string     `json:"answer,omitempty"` // yes or no; "" in records of older versions: yes
 	By        string     `json:"by,omitempty"`
 	Host      string     `json:"host,omitempty"`
+	How       string     `json:"how,omitempty"` // it was given, where not by a person who was asked: --approve
+	Why       []string   `json:"why,omitempty"` // what was asked because of
 	Reason    string     `json:"reason,omitempty"`
 	Feedback  string     `json:"feedback,omitempty"` // with a no: what to do otherwise; "": the run ends
 	At        time.Time  `json:"at"`
@@ -70,9 +73,18 @@ func (rep Reply) event(round int) Approved {
 		answer = AnswerYes
 	}
 	return Approved{
-		Round: round, Step: rep.Step, Answer: answer, By: rep.By, Host: rep.Host, At: &rep.At, Expires: rep.Expires,
+		Round: round, Step: rep.Step, Answer: answer, By: rep.By, Host: rep.Host, How: rep.How, At: &rep.At, Expires: rep.Expires,
 		PlanHash: rep.PlanHash, Edited: len(rep.Plan) > 0, Reason: rep.Reason, Feedback: rep.Feedback,
 	}
+}
+
+// beforehand says that every plan of the run was approved before there was one,
+// "" where a person was asked about the plan.
+func (rep Reply) beforehand() string {
+	if rep.How == "" {
+		return ""
+	}
+	return rep.How + ", to every plan of the run beforehand"
 }
 
 // approvalID names a reply to a plan.
@@ -170,7 +182,7 @@ func give(ctx context.Context, cli *clientv3.Client, k lease.Keys, rep Reply, de
 		clientv3.OpPut(k.Approval(replyID(rep.Run, rep.PlanHash, rep.Step)), string(raw)), clientv3.OpDelete(questionKey(k, rep.Run)),
 	}
 	if deed != "" {
-		rec, err := lease.NewAudit(rep.At, deed, rep.By, cmp.Or(rep.Reason, rep.Feedback, "none given"))
+		rec, err := lease.NewAudit(rep.At, deed, rep.By, cmp.Or(rep.Reason, rep.Feedback, rep.beforehand(), "none given"))
 		if err != nil {
 			return 0, err
 		}

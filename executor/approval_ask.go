@@ -16,8 +16,7 @@ import (
 // Nil: nobody has answered, and the run does not wait for it.
 func (r *run) obtain(ctx context.Context, q Question) (*Reply, *Ended, error) {
 	if r.Preapproved != "" && q.Step == nil {
-		rep := r.reply(q, Answer{Yes: true, By: r.Preapproved})
-		return r.keep(ctx, rep, "")
+		return r.keepBlanket(ctx, q)
 	}
 	p, end, err := r.pose(ctx, q)
 	if end != nil || err != nil {
@@ -46,7 +45,7 @@ func (r *run) pose(ctx context.Context, q Question) (*Pending, *Ended, error) {
 	now := r.Now().UTC()
 	p := &Pending{
 		Run: r.Journal.ID(), Goal: r.GoalName, ModelHash: r.ModelHash, PlanHash: q.Plan.PlanHash, Round: r.round, Step: q.step(),
-		Cost: q.Plan.Cost, Why: q.Why, By: r.By, Since: now, Expires: expiry(r.Policy, now),
+		Cost: q.Plan.Cost, Why: q.Why, By: r.By, Restore: q.Restore, Since: now, Expires: expiry(r.Policy, now),
 	}
 	p.Host, p.PID = identity()
 	for _, s := range q.Plan.Steps[:min(len(q.Plan.Steps), maxPosed)] {
@@ -71,8 +70,11 @@ func (r *run) pose(ctx context.Context, q Question) (*Pending, *Ended, error) {
 		return nil, r.lostRun(), nil
 	}
 	p.revision = resp.Header.Revision
+	if q.Step == nil {
+		r.askedWith(p.PlanHash, q.Plan, r.round)
+	}
 	return p, nil, r.emit(ctx, ApprovalAsked, Asked{
-		Round: r.round, Step: p.Step, Action: p.Action, PlanHash: p.PlanHash, Why: q.Why, Expires: p.Expires,
+		Round: r.round, Step: p.Step, Action: p.Action, PlanHash: p.PlanHash, Why: q.Why, Expires: p.Expires, Restore: p.Restore,
 	})
 }
 
@@ -124,12 +126,29 @@ func (r *run) reply(q Question, a Answer) Reply {
 	now := r.Now().UTC()
 	rep := Reply{
 		Run: r.Journal.ID(), Goal: r.GoalName, ModelHash: r.ModelHash, PlanHash: q.Plan.PlanHash, Round: r.round, Step: q.step(),
-		Answer: AnswerNo, By: a.By, Feedback: a.Feedback, At: now,
+		Answer: AnswerNo, By: a.By, Why: q.Why, Feedback: a.Feedback, At: now,
 	}
 	if a.Yes {
 		rep.Answer, rep.Expires = AnswerYes, expiry(r.Policy, now)
 	}
 	return rep
+}
+
+// keepBlanket keeps the yes that was given to every plan beforehand. Who gave it
+// is written down once.
+func (r *run) keepBlanket(ctx context.Context, q Question) (*Reply, *Ended, error) {
+	rep := r.reply(q, Answer{Yes: true, By: r.By})
+	rep.How = r.Preapproved
+	rep.Host, _ = identity()
+	deed := lease.DeedApprove
+	if rep.By == r.blanket { // The audit record wants a name, too.
+		deed = ""
+	}
+	kept, end, err := r.keep(ctx, rep, deed)
+	if kept != nil {
+		r.blanket = rep.By
+	}
+	return kept, end, err
 }
 
 // keepAnswer keeps what was answered at the terminal of the run, unless another
@@ -238,8 +257,10 @@ func (g *guard) takenBack(ctx context.Context, rep Reply) *failure {
 		what = g.ref.Action
 	}
 	f := rep.failure(what)
-	if err := g.tell(ctx, rep.event(g.round)); err != nil {
-		return f // The store is gone: what follows meets that.
+	if g.untold(rep) {
+		if err := g.tell(ctx, rep.event(g.round)); err != nil {
+			return f // The store is gone: what follows meets that.
+		}
 	}
 	if rep.Feedback == "" {
 		f.end = &Ended{Status: Escalated, Reason: "rejected", Message: fmt.Sprintf("%s took the approval of %s back", rep.By, what)}

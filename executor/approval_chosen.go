@@ -31,7 +31,10 @@ func (r *run) chosen(ctx context.Context) (*accepted, *Ended, error) {
 		if !ok || !r.approvalGood(a) {
 			return nil, nil, nil
 		}
-		p, _, err := r.rest(ctx, a, begun)
+		p, why, err := r.rest(ctx, a, begun)
+		if p == nil && err == nil && r.cut(ctx, "planning") == nil {
+			err = r.void(ctx, a, why)
+		}
 		return p, nil, err
 	}
 	if !rep.yes() {
@@ -81,10 +84,18 @@ func (r *run) carryOut(ctx context.Context, rep Reply, begun begunPlan) (*accept
 		if r.cut(ctx, "planning") != nil { // The answer is followed when the run is gone on with.
 			return nil, nil
 		}
+		dropped, err := r.drop(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		if !dropped {
+			return nil, r.replaced(ctx, a)
+		}
 		if err := r.tell(ctx, ev); err != nil {
 			return nil, err
 		}
 		ev.Answer, ev.Reason, ev.Feedback = AnswerVoid, why, ""
+		r.voided(ev)
 		return nil, r.tell(ctx, ev)
 	}
 	return p, r.take(ctx, p, rep, a, dropped)
@@ -214,6 +225,9 @@ func (r *run) sanctioned(ctx context.Context) (*accepted, *Ended, error) {
 	for {
 		p, end, err := r.chosen(ctx)
 		if p == nil && end == nil && err == nil && r.open {
+			if r.answered != nil { // Meanwhile.
+				continue
+			}
 			r.stuck = len(r.rejected) > 0
 			if p, end, err = r.plan(ctx); p == nil && end == nil && err == nil && r.stuck {
 				end = r.nothingElse()

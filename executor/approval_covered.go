@@ -17,12 +17,16 @@ func (r *run) covered(ctx context.Context, p *accepted) (*approval, error) {
 		return nil, nil
 	}
 	later := r.coveredPlan(p.event, r.ownReasons(p))
+	later.Unprotected = unprotected(p.event)
 	for _, hash := range slices.Sorted(maps.Keys(r.approved)) {
 		plan, known := r.plans[hash]
-		if !known || r.approved[hash].hash != hash { // Only what a person saw covers others.
+		given := r.approved[hash]
+		if !known || given.hash != hash { // Only what a person saw covers others.
 			continue
 		}
-		if _, ok := bounds.Covered(r.coveredPlan(plan, r.why[hash]), later); !ok {
+		earlier := r.coveredPlan(plan, given.why)
+		earlier.Unprotected = saidUnprotected(later.Unprotected, given.why)
+		if _, ok := bounds.Covered(earlier, later); !ok {
 			continue
 		}
 		a, err := r.approvedBefore(ctx, hash)
@@ -39,18 +43,18 @@ func (r *run) covered(ctx context.Context, p *accepted) (*approval, error) {
 
 func (r *run) coveredBy(a approval, planHash, bounds string) Approved {
 	at := a.at
-	return Approved{Round: r.round, Answer: AnswerCovered, By: a.by, At: &at, PlanHash: planHash, Covers: a.hash, Bounds: bounds}
+	return Approved{Round: r.round, Answer: AnswerCovered, By: a.by, How: a.how, At: &at, PlanHash: planHash, Covers: a.hash, Bounds: bounds}
 }
 
 // coveredPlan is what the bounds look at.
 func (r *run) coveredPlan(p Plan, why []string) policy.CoveredPlan {
-	out := policy.CoveredPlan{Cost: p.Cost, Unprotected: unprotected(p)}
+	out := policy.CoveredPlan{Cost: p.Cost}
 	for _, s := range p.Steps {
 		out.Steps, out.Risks = append(out.Steps, s.Action), append(out.Risks, s.Risk)
 	}
 	for _, w := range why {
 		if w != modeAsks && !strings.HasPrefix(w, unprotectedAsks) {
-			out.Asked = append(out.Asked, w)
+			out.Asked = append(out.Asked, r.reasonKey(w))
 		}
 	}
 	return out

@@ -146,20 +146,19 @@ func TestTakingBackIsOfThePlan(t *testing.T) {
 	r.did("stop(api)")
 }
 
-// What was approved for a run and is taken back while the run plans anew is not
-// asked about again.
-func TestARejectionWhileTheRunPlansCounts(t *testing.T) {
+// What is taken back before the run plans anew ends it, whatever it would plan.
+func TestARejectionBeforeTheNextRoundCounts(t *testing.T) {
 	r := newRig(t, asking())
 	r.config.Ask, r.yard.ok["api"] = yes, false
-	r.yard.on = failing("stop(api)", 1)
+	r.yard.on = failing("mend(api)", 1)
 	r.see = func(kind string, e journalEvent) {
-		if kind == RoundStarted && decoded[Round](t, e).Round == 2 { // Which comes to the same plan.
+		if kind == RoundEnded && decoded[RoundEnd](t, e).Round == 1 {
 			_, err := r.person().Reject(testCtx(t), e.Run, Word{By: "bob"})
 			must(t, err)
 		}
 	}
 	r.ends(r.run(), Escalated, "rejected")
-	r.did("stop(api)")
+	r.did("stop(api)", "mend(api)") // Which failed.
 	if asked := all[Asked](r, ApprovalAsked); len(asked) != 1 {
 		t.Errorf("asked %d times", len(asked))
 	}
@@ -174,7 +173,7 @@ func TestAYesToEveryPlanBeforehandDoesNotExpireOnTheWay(t *testing.T) {
 		}
 	}
 	r.ends(r.run(), Succeeded, "")
-	if a := one[Approved](r, Approval); a.By != "--approve" || a.Answer != "yes" {
+	if a := one[Approved](r, Approval); a.How != "--approve" || a.Answer != "yes" {
 		t.Errorf("the journal tells %+v", a)
 	}
 	if log := r.deedsOfPeople(); len(log) > 0 {

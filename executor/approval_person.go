@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,9 +12,7 @@ import (
 
 	"github.com/fettleops/fettle/journal"
 	"github.com/fettleops/fettle/lease"
-	"github.com/fettleops/fettle/model"
-	"github.com/fettleops/fettle/planner"
-	"github.com/fettleops/fettle/validator"
+	"github.com/fettleops/fettle/world/redaction"
 )
 
 // Approver answers for a person what runs ask, from another process than theirs.
@@ -23,8 +20,10 @@ type Approver struct {
 	Client  *clientv3.Client
 	Locker  *lease.Locker
 	Journal *journal.Journal
-	Secrets []string         // texts that are kept out of the journal
-	Now     func() time.Time // nil is time.Now
+	Secrets []string           // texts that are kept out of the journal
+	Redact  redaction.Patterns // of what is kept out besides
+	Now     func() time.Time   // nil is time.Now
+	Model   ModelOf            // as in a Canceller
 }
 
 // Word is what a person says to a question.
@@ -35,6 +34,7 @@ type Word struct {
 	PlanHash string   // the beginning of the hash of the plan that is meant; "": whichever waits
 	Plan     []string // ground actions of another plan, to be carried out in place of the one that waits
 	Hash     string   // of that plan
+	Why      []string // what that plan would be asked about because of
 }
 
 func (k Approver) now() time.Time {
@@ -103,8 +103,10 @@ func (k Approver) Approve(ctx context.Context, p Pending, modelHash string, w Wo
 		return Reply{}, fmt.Errorf("the model or its variables are others than those that run %s was asked with; `fettle resume %s` plans anew with these", p.Run, p.Run)
 	case p.Expires != nil && !now.Before(*p.Expires):
 		return Reply{}, fmt.Errorf("the question of run %s expired at %s (approval_expires); `fettle resume %s` looks, plans and asks anew", p.Run, p.Expires.Local().Format(time.DateTime), p.Run)
-	case len(w.Plan) > 0 && p.Step > 0:
-		return Reply{}, fmt.Errorf("run %s asks about step %d, %s, alone: no plan can be given in its place; reject it with --feedback to have it plan anew", p.Run, p.Step, p.Action)
+	case len(w.Plan) > 0:
+		if err := p.TakesPlan(); err != nil {
+			return Reply{}, err
+		}
 	}
 	rep := p.reply(w, now)
 	rep.Answer, rep.Reason = AnswerYes, w.Reason
@@ -113,7 +115,7 @@ func (k Approver) Approve(ctx context.Context, p Pending, modelHash string, w Wo
 		rep.Expires = &at
 	}
 	if len(w.Plan) > 0 {
-		rep.PlanHash, rep.Plan = w.Hash, w.Plan
+		rep.PlanHash, rep.Plan, rep.Why = w.Hash, w.Plan, w.Why
 	}
 	return rep, k.answer(ctx, p, rep, lease.DeedApprove)
 }
@@ -122,8 +124,20 @@ func (k Approver) Approve(ctx context.Context, p Pending, modelHash string, w Wo
 func (p Pending) reply(w Word, now time.Time) Reply {
 	host, _ := identity()
 	return Reply{
-		Run: p.Run, Goal: p.Goal, ModelHash: p.ModelHash, PlanHash: p.PlanHash, Round: p.Round, Step: p.Step, By: w.By, Host: host, At: now,
+		Run: p.Run, Goal: p.Goal, ModelHash: p.ModelHash, PlanHash: p.PlanHash, Round: p.Round, Step: p.Step, By: w.By, Host: host,
+		Why: p.Why, At: now,
 	}
+}
+
+// TakesPlan says why no plan can be given in place of what waits; nil where one can.
+func (p Pending) TakesPlan() error {
+	switch {
+	case p.Restore:
+		return fmt.Errorf("run %s has stopped and asks about going back: no plan can be given in its place; approve or reject that, then start a run with `fettle run --plan`", p.Run)
+	case p.Step > 0:
+		return fmt.Errorf("run %s asks about step %d, %s, alone: no plan can be given in its place; reject it with --feedback to have it plan anew", p.Run, p.Step, p.Action)
+	}
+	return nil
 }
 
 // answer writes the reply down, if the question is still the one that was read.
@@ -212,42 +226,6 @@ func (k Approver) EndRejected(ctx context.Context, rep Reply) (Ended, error) {
 	if rep.Step > 0 {
 		end.Message = fmt.Sprintf("step %d of the plan was rejected by %s", rep.Step, rep.By)
 	}
-	c := Canceller{Client: k.Client, Locker: k.Locker, Journal: k.Journal, Secrets: k.Secrets}
+	c := Canceller{Client: k.Client, Locker: k.Locker, Journal: k.Journal, Secrets: k.Secrets, Redact: k.Redact, Model: k.Model}
 	return c.endIt(ctx, owner, rep.Run, end, rep.event(rep.Round))
-}
-
-// CheckPlan holds a plan against the model, the policy, and what the run's
-// journal says was observed last. The world is not looked at. The steps are those
-// that were read, with the arguments in the order of the parameters.
-func CheckPlan(ctx context.Context, c Config, j *journal.Journal, id string, plan *PlanFile) (planner.Attempt, []model.Step, error) {
-	r := newRun(c)
-	var err error
-	if r.Journal, err = j.Resume(ctx, id); err != nil {
-		return planner.Attempt{}, nil, err
-	}
-	if err := r.restore(ctx, j); err != nil {
-		return planner.Attempt{}, nil, fmt.Errorf("restore run %s from its journal: %w", id, err)
-	}
-	if err := r.consult(ctx); err != nil {
-		return planner.Attempt{}, nil, err
-	}
-	p := r.problem()
-	p.StartedAs = "as observed last"
-	limits := r.limits()
-	limits.MaxAttempts, limits.MaxRepeats = 1, 0
-	file := planner.NewFile(plan.Name, validator.ReadPlan(bytes.NewReader(plan.Text)))
-	res, err := planner.Round(ctx, p, []planner.Proposer{file}, limits, planner.Unlimited{}, nil, nil)
-	if err != nil {
-		return planner.Attempt{}, nil, fmt.Errorf("read the plan: %w", err)
-	}
-	a := res.Attempts[0]
-	var steps []model.Step
-	for _, st := range a.Steps {
-		g, fault := r.u.Bind(st, nil)
-		if fault != nil {
-			break
-		}
-		steps = append(steps, r.u.Step(g))
-	}
-	return a, steps, nil
 }

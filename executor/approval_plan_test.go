@@ -91,12 +91,12 @@ func TestAnotherPlanIsGivenInPlaceOfTheOneThatWaits(t *testing.T) {
 			q, err := p.Pending(testCtx(t), id)
 			must(t, err)
 			c := r.config
-			tried, steps, err := CheckPlan(testCtx(t), c, r.journal(), id, &PlanFile{Name: "mine", Text: []byte(strings.Join(mine, "\n"))})
+			tried, err := CheckPlan(testCtx(t), c, r.journal(), id, &PlanFile{Name: "mine", Text: []byte(strings.Join(mine, "\n"))})
 			must(t, err)
-			if tried.Critique != "" || len(steps) != len(mine) {
+			if tried.Critique != "" || len(tried.Read) != len(mine) || len(tried.Planned) != len(mine) || !slices.Equal(tried.Why, []string{modeAsks}) {
 				t.Fatalf("it was checked: %+v", tried)
 			}
-			hash := PlanHash(c.ModelHash, "healthy", steps)
+			hash := PlanHash(c.ModelHash, "healthy", tried.Read)
 			_, err = p.Approve(testCtx(t), *q, c.ModelHash, Word{By: "eve", Plan: mine, Hash: hash})
 			must(t, err)
 		}
@@ -133,7 +133,7 @@ func TestAPlanThatIsNotValidIsNotApproved(t *testing.T) {
 		"stop(db)\nstart(db)\nstop(api)\nmend(api)\nstart(api)":   "denied by max_plan_steps",
 		"stop(api)\nmend(api)\nstop(db)\nstart(db)\nstart(api)\n": "one service may be down",
 	} {
-		tried, _, err := CheckPlan(testCtx(t), r.config, r.journal(), r.id(), &PlanFile{Name: "mine", Text: []byte(text)})
+		tried, err := CheckPlan(testCtx(t), r.config, r.journal(), r.id(), &PlanFile{Name: "mine", Text: []byte(text)})
 		must(t, err)
 		if !strings.Contains(tried.Critique, want) {
 			t.Errorf("%q: %q, want %q", text, tried.Critique, want)

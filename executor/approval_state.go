@@ -14,7 +14,10 @@ import (
 type approval struct {
 	at       time.Time
 	by       string
-	hash     string // of the plan that the yes was given to
+	how      string   // it was given, where not by a person who was asked
+	hash     string   // of the plan that the yes was given to
+	why      []string // what it was asked because of
+	round    int      // that it is for: that plan, or the rest of it; 0 where it is void
 	id       string
 	revision int64
 }
@@ -30,10 +33,11 @@ type approvals struct {
 	rejected map[string]Reply    // plans that are not to be proposed again
 	stuck    bool                // nothing but those was proposed in this round so far
 
-	answered *Reply           // what a person answered that the run has not followed yet
-	granted  *grantedStep     // the yes to a step, given while the run waited
-	recalled map[toldKey]bool // answers that the journal has
-	begun    begunPlan        // the plan of the round that is gone on with
+	answered *Reply          // what a person answered that the run has not followed yet
+	granted  *grantedStep    // the yes to a step, given while the run waited
+	recalled map[toldKey]int // the rounds of the answers that the journal has; 0 of those that are void
+	blanket  string          // whoever has said yes to every plan beforehand, as is written down
+	begun    begunPlan       // the plan of the round that is gone on with
 }
 
 // begunPlan is a plan that was accepted in the round under way, and how many of
@@ -68,15 +72,24 @@ func (v Approved) told() toldKey {
 
 // untold tells whether the journal does not have an answer yet.
 func (r *run) untold(rep Reply) bool {
+	_, told := r.toldIn(rep)
+	return !told
+}
+
+// toldIn is the round in which the journal tells of an answer.
+func (r *run) toldIn(rep Reply) (round int, told bool) {
 	k := rep.event(0).told()
-	old := k
-	old.at = 0
-	return !r.recalled[k] && !r.recalled[old]
+	if round, told = r.recalled[k]; told {
+		return round, true
+	}
+	k.at = 0
+	round, told = r.recalled[k]
+	return round, told
 }
 
 func newApprovals() approvals {
 	return approvals{
-		approved: map[string]approval{}, plans: map[string]Plan{}, why: map[string][]string{}, rejected: map[string]Reply{}, recalled: map[toldKey]bool{},
+		approved: map[string]approval{}, plans: map[string]Plan{}, why: map[string][]string{}, rejected: map[string]Reply{}, recalled: map[toldKey]int{},
 	}
 }
 
@@ -84,7 +97,7 @@ func newApprovals() approvals {
 // every plan beforehand does so for as long as this process drives the run.
 func (r *run) approvalGood(a approval) bool {
 	lasts := r.Policy.ApprovalExpires
-	return !lasts.Set || r.Preapproved != "" && a.by == r.Preapproved || r.Now().Sub(a.at) < lasts.Value
+	return !lasts.Set || r.Preapproved != "" && a.how == r.Preapproved || r.Now().Sub(a.at) < lasts.Value
 }
 
 // expiry is when what begins now is too old, nil where the policy says nothing.
@@ -128,8 +141,20 @@ func (r *run) standing(ctx context.Context) error {
 	return nil
 }
 
+// approvalOf is the approval that a reply gives. One that the journal does not
+// tell of yet is for the round under way.
 func (r *run) approvalOf(rep Reply) approval {
-	return approval{at: rep.At, by: rep.By, hash: rep.PlanHash, id: replyID(rep.Run, rep.PlanHash, rep.Step), revision: rep.revision}
+	a := approval{
+		at: rep.At, by: rep.By, how: rep.How, hash: rep.PlanHash, why: rep.Why, round: r.round,
+		id: replyID(rep.Run, rep.PlanHash, rep.Step), revision: rep.revision,
+	}
+	if round, told := r.toldIn(rep); told {
+		a.round = round
+	}
+	if len(a.why) == 0 { // It was given to an older version, which asked all the same.
+		a.why = r.why[rep.PlanHash]
+	}
+	return a
 }
 
 // planAccepted folds an accepted plan in.
@@ -143,14 +168,27 @@ func (p *past) planAccepted(v Plan) {
 func (p *past) stepOver(step int) { p.begun.done = max(p.begun.done, step) }
 
 // asked folds in what a question was asked because of.
-func (p *past) asked(v Asked) { p.why[v.PlanHash] = v.Why }
+func (p *past) asked(v Asked) {
+	p.why[v.PlanHash] = v.Why
+	if v.Step == 0 {
+		p.askedWith(v.PlanHash, p.plans[v.PlanHash], v.Round)
+	}
+}
 
 // answer folds in what became of a question.
 func (p *past) answer(v Approved) {
-	if v.Answer != AnswerYes && v.Answer != AnswerNo {
+	switch v.Answer {
+	case AnswerYes, AnswerNo:
+	case AnswerVoid:
+		p.voided(v)
+		return
+	default:
 		return
 	}
-	p.recalled[v.told()] = true
+	p.recalled[v.told()] = v.Round
+	if v.How != "" {
+		p.blanket = v.By
+	}
 	p.progress.Learned(policy.Evidence{Kind: policy.PersonDecided, What: decidedWhat(v)})
 	if v.Answer == AnswerNo && v.Feedback != "" {
 		p.rejected[v.PlanHash] = Reply{By: v.By, Feedback: v.Feedback, PlanHash: v.PlanHash, Step: v.Step}

@@ -9,8 +9,9 @@ import (
 )
 
 // approve obtains the approval that the policy asks for. An approval binds to
-// the model, the goal and the plan: it stays good for as long as that very plan
-// validates, and no other plan has it, unless the policy says within which bounds.
+// the model, the goal and the plan, for the round in which it is given: no other
+// plan has it, nor the same one planned anew, unless the policy says within which
+// bounds, nor that plan once there is another reason to ask.
 // Where a person wants another plan the round is over, or it is asked for again.
 func (r *run) approve(ctx context.Context, p *accepted) (*Ended, error) {
 	r.approval, r.stepYes = nil, nil
@@ -23,18 +24,21 @@ func (r *run) approve(ctx context.Context, p *accepted) (*Ended, error) {
 		return end, err
 	}
 	why := r.whyAsk(p)
-	r.plans[p.event.PlanHash] = p.event
 	if len(why) == 0 {
+		r.plans[p.event.PlanHash] = p.event
 		return nil, r.unask(ctx)
 	}
-	r.why[p.event.PlanHash] = why
 	given, err := r.approvedBefore(ctx, p.event.PlanHash)
 	if r.answered != nil {
 		return nil, err
 	}
+	if given != nil && !r.suffices(*given, p) {
+		given = nil
+	}
 	if err == nil && given == nil {
 		given, err = r.covered(ctx, p)
 	}
+	r.plans[p.event.PlanHash] = p.event
 	switch {
 	case err != nil:
 		return nil, err
@@ -54,6 +58,9 @@ func (r *run) approve(ctx context.Context, p *accepted) (*Ended, error) {
 // modeAsks is why every plan is asked about in the mode approve.
 const modeAsks = `mode = "approve"`
 
+// pausesAtPlan is why every plan is asked about where the policy pauses before them.
+const pausesAtPlan = `pause_before = ["plan"]`
+
 // whyAsk tells because of what a person is asked about the plan, the mode last;
 // nothing where it may be carried out as it is.
 func (r *run) whyAsk(p *accepted) []string {
@@ -71,7 +78,7 @@ func (r *run) ownReasons(p *accepted) []string {
 	if names := unprotected(p.event); len(names) > 0 {
 		why = append(why, unprotectedAsks+strings.Join(names, ", "))
 	}
-	return why
+	return append(why, r.wayAsks(p)...)
 }
 
 // unprotected names the steps of a plan that may act late, once each.
@@ -126,6 +133,7 @@ const approvalWanted = "approval"
 // answer. Afterwards the round may be over, or another plan to be carried out
 // (r.answered).
 func (r *run) ask(ctx context.Context, q Question) (*Ended, error) {
+	q.Restore = r.back != nil
 	if q.Step != nil {
 		r.stepYes = nil
 		if r.confirmed(q) {
@@ -154,7 +162,7 @@ func (r *run) ask(ctx context.Context, q Question) (*Ended, error) {
 func (r *run) confirmed(q Question) bool {
 	g := r.granted
 	r.granted = nil
-	if g == nil || g.hash != q.Plan.PlanHash || g.step != q.Step.Step || !r.approvalGood(g.approval) {
+	if g == nil || g.hash != q.Plan.PlanHash || g.step != q.Step.Step || !r.approvalGood(g.approval) || r.unheard(q.Why, g.why) {
 		return false
 	}
 	r.stepYes = &g.approval
@@ -193,7 +201,7 @@ func (r *run) tell(ctx context.Context, ev Approved) error {
 		return err
 	}
 	if ev.Answer == AnswerYes || ev.Answer == AnswerNo {
-		r.recalled[ev.told()] = true
+		r.recalled[ev.told()] = ev.Round
 		r.progress.Learned(policy.Evidence{Kind: policy.PersonDecided, What: decidedWhat(ev)})
 	}
 	return nil
@@ -226,7 +234,10 @@ func (q Question) step() int {
 }
 
 func (q Question) what() string {
-	if q.Step == nil {
+	switch {
+	case q.Step == nil && q.Restore:
+		return "going back"
+	case q.Step == nil:
 		return "the plan"
 	}
 	return fmt.Sprintf("step %d, %s", q.Step.Step, q.Step.Action)

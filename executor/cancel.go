@@ -14,6 +14,7 @@ import (
 	"github.com/fettleops/fettle/journal"
 	"github.com/fettleops/fettle/lease"
 	"github.com/fettleops/fettle/policy"
+	"github.com/fettleops/fettle/world/redaction"
 )
 
 // Cancellation asks the process that drives a run to end it: the action in
@@ -97,7 +98,11 @@ type Canceller struct {
 	Client  *clientv3.Client
 	Locker  *lease.Locker
 	Journal *journal.Journal
-	Secrets []string // texts that are kept out of the journal
+	Secrets []string           // texts that are kept out of the journal
+	Redact  redaction.Patterns // of what is kept out besides
+	// Model finds the model of a run whose process ended without a word, to tell
+	// how that left the world; nil: that is not known.
+	Model ModelOf
 	// OnAsked is told once that the process which drives the run was asked to
 	// end it; nil is fine.
 	OnAsked func()
@@ -169,7 +174,11 @@ func (k Canceller) endIt(ctx context.Context, owner *lease.RunOwner, id string, 
 	if head.over() {
 		return lastEnd(rctx, k.Journal, id)
 	}
-	if err := errors.Join(k.account(rctx, id, &end), k.leaves(rctx, id, &end)); err != nil {
+	if err := k.account(rctx, id, &end); err != nil {
+		return Ended{}, err
+	}
+	first, err := k.leaves(rctx, id, &end)
+	if err != nil {
 		return Ended{}, err
 	}
 	intents, err := k.Locker.Intents(rctx)
@@ -182,7 +191,8 @@ func (k Canceller) endIt(ctx context.Context, owner *lease.RunOwner, id string, 
 		}
 	}
 	end.Owed = owed(end, keepsFailing)
-	end.oweBack()
+	end.oweBack(id)
+	end.oweWorse(first)
 	if end.Released, err = k.dropNames(rctx, id); err != nil {
 		return Ended{}, err
 	}
@@ -236,6 +246,7 @@ func (k Canceller) write(ctx context.Context, head Head, id string, end Ended, b
 		return err
 	}
 	w.Redact(k.Secrets...)
+	w.RedactBy(hiding(k.Redact))
 	for _, ev := range before {
 		if err := w.Append(ctx, Approval, ev); err != nil {
 			return err

@@ -53,6 +53,10 @@ func (r *run) end(e Ended) Ended {
 	return e
 }
 
+// OwedApproval is owed by whoever a run waits for with a question, until it is
+// answered.
+const OwedApproval = "approve or reject the plan"
+
 // keepsFailing is owed where no single cause is known.
 const keepsFailing = "look at what keeps failing, then run again"
 
@@ -70,7 +74,7 @@ func owed(e Ended, failing string) []string {
 	var out []string
 	switch e.Reason {
 	case approvalWanted:
-		out = append(out, "approve or reject the plan")
+		out = append(out, OwedApproval)
 	case "rejected", "denied":
 		out = append(out, "decide on the plan, or mend the model or the policy")
 	case "unsolvable":

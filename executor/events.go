@@ -267,6 +267,9 @@ type Ended struct {
 	EvidenceMore map[string]int `json:"evidence_more,omitempty"` // conditions that Evidence has no room for, by how they were verified
 	UndoneMore   int            `json:"undone_more,omitempty"`   // conditions that Undone has no room for
 
+	LastSeen *time.Time `json:"last_seen,omitempty"` // Undone is as known then: the process had ended without a word
+	Unseen   string     `json:"unseen,omitempty"`    // why it is not known how such a run left the world
+
 	Severity    *SeveritySpan `json:"severity,omitempty"`     // where the goal gives one
 	Restored    []string      `json:"restored,omitempty"`     // actions that took back what the run did
 	NotRestored []NotRestored `json:"not_restored,omitempty"` // what keeps the severity above that of the start

@@ -14,6 +14,7 @@ type Asked struct {
 	PlanHash string     `json:"plan_hash"`
 	Why      []string   `json:"why"`               // what it is asked because of
 	Expires  *time.Time `json:"expires,omitempty"` // it can be answered until then; nil: for as long as the run waits
+	Restore  bool       `json:"restore,omitempty"` // it is about going back, after the run stopped
 }
 
 // The answers that an Approval tells of.
@@ -22,7 +23,7 @@ const (
 	AnswerNo      = "no"
 	AnswerNone    = "none"    // nobody could be asked: the run waits
 	AnswerCovered = "covered" // the approval of another plan of the run holds for this one
-	AnswerVoid    = "void"    // what was approved is no longer valid from what is observed
+	AnswerVoid    = "void"    // what was approved is no longer valid from what is observed, or its round has ended: it is asked about anew
 	AnswerExpired = "expired" // the question or the approval is too old
 )
 
@@ -34,6 +35,7 @@ type Approved struct {
 	Answer   string     `json:"answer"`
 	By       string     `json:"by,omitempty"`
 	Host     string     `json:"host,omitempty"` // from which it was given; "" by whoever had the terminal of the run
+	How      string     `json:"how,omitempty"`  // it was given, where not by a person who was asked: --approve
 	At       *time.Time `json:"at,omitempty"`   // it was given then; nil in journals of older versions
 	Expires  *time.Time `json:"expires,omitempty"`
 	PlanHash string     `json:"plan_hash"`

@@ -35,6 +35,7 @@ type WayBack struct {
 	Before *float64 `json:"severity_before"` // nil: not known
 	After  *float64 `json:"severity_after"`  // what the step is expected to leave
 	Why    string   `json:"why,omitempty"`   // no way is known
+	Asks   []string `json:"asks,omitempty"`  // because of what a person is asked before it is gone
 }
 
 // How a way back is known.
@@ -42,6 +43,7 @@ const (
 	NoneNeeded = "none_needed" // the severity is no higher than at the start, or the run changed nothing that it rests on
 	ByUndo     = "undo"        // by the undo of what the run did, the newest first
 	BySearch   = "search"      // by a plan of the search
+	ByPart     = "part"        // of a way that is gone: the undo of what the run did, though the severity stays above that of the start
 	ByApproval = "approved"    // none is known, and a person approved the step
 	NoneAtAll  = "none"
 	NoWayBack  = "no_way_back" // the kind of the failure of a step that is refused for it
@@ -56,7 +58,7 @@ func (w *WayBack) Known() bool {
 // RestorePlan is a way back that a run which stopped short is about to go.
 type RestorePlan struct {
 	Way      int           `json:"way"` // from 1
-	How      string        `json:"how"` // undo, search
+	How      string        `json:"how"` // undo, search, part
 	Start    *float64      `json:"severity_start"`
 	Now      *float64      `json:"severity_now"`
 	Steps    []PlannedStep `json:"steps"`
@@ -85,5 +87,6 @@ type NotRestored struct {
 	Fluent string `json:"fluent,omitempty"`
 	Was    any    `json:"was"` // nil: unknown
 	Now    any    `json:"now"`
+	Others bool   `json:"others,omitempty"` // nothing that the run did, and has not taken back, changed it
 	Reason string `json:"reason"`
 }

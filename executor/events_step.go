@@ -86,7 +86,7 @@ type Finished struct {
 }
 
 // Resolved tells that an action in doubt, of this run or another, was taken
-// over and observed.
+// over and observed; or, where By is set, what a person says became of it.
 type Resolved struct {
 	Values
 	ActionID string  `json:"action_id"`
@@ -96,4 +96,8 @@ type Resolved struct {
 	Outcome  string  `json:"outcome"`
 	Seen     []Fact  `json:"seen,omitempty"`
 	HeldMS   float64 `json:"held_ms"` // how long the leases of the take-over were held
+
+	By     string `json:"by,omitempty"`     // the person; "" where it was observed
+	Host   string `json:"host,omitempty"`   // where that one said so
+	Reason string `json:"reason,omitempty"` // in the person's words
 }

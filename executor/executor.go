@@ -10,6 +10,7 @@ import (
 	"github.com/fettleops/fettle/planner"
 	"github.com/fettleops/fettle/policy"
 	"github.com/fettleops/fettle/world"
+	"github.com/fettleops/fettle/world/redaction"
 )
 
 // Actuator raises fences and carries actions out.
@@ -38,6 +39,8 @@ type Question struct {
 	Plan Plan
 	Step *PlannedStep
 	Why  []string // what it is asked because of
+
+	Restore bool // it is about going back, after the run stopped; Ask is told
 }
 
 // Answer is a person's decision. Asked is false where nobody could be asked.
@@ -66,14 +69,17 @@ type Config struct {
 	Actuator   Actuator
 	Locker     *lease.Locker
 	Beliefs    Beliefs
-	Journal    *journal.Run   // of Run; Resume opens it itself
-	Secrets    []string       // texts that are kept out of the journal
-	Leases     []string       // names of the leases that the model observes
-	By         string         // the person who goes on with the run
-	Trigger    policy.Trigger // what started the run; the zero value: a person
-	Space      Space          // of the store; nil: it is not looked after
-	PlanFile   *PlanFile      // the plan to carry out in place of planning, for the journal; nil: none was given
-	Recorded   *ModelText     // the model, for the journal; nil: it is not recorded
+	Journal    *journal.Run // of Run; Resume opens it itself
+	Secrets    []string     // texts that are kept out of the journal
+	// Redact are the model's patterns of what is kept out of it besides what the
+	// built-in ones find.
+	Redact   redaction.Patterns
+	Leases   []string       // names of the leases that the model observes
+	By       string         // the person who goes on with the run
+	Trigger  policy.Trigger // what started the run; the zero value: a person
+	Space    Space          // of the store; nil: it is not looked after
+	PlanFile *PlanFile      // the plan to carry out in place of planning, for the journal; nil: none was given
+	Recorded *ModelText     // the model, for the journal; nil: it is not recorded
 
 	// Ask asks a person; it is called where the policy wants an approval. Its
 	// context ends with the run's deadline and when the run is to stop. Nil:
@@ -116,10 +122,11 @@ type run struct {
 	tried     *planner.Tried
 	fenced    string // that the round before ended with, where a higher fence did it
 	round     int
-	news      int  // how many conditions the last look found changed
-	holds     bool // it found that the goal does
-	fresh     bool // the next round starts from it, without another
-	guards    int  // guarded actions begun, refused ones too: the ids of actions
+	first     *Observation // what the run found when it began
+	news      int          // how many conditions the last look found changed
+	holds     bool         // it found that the goal does
+	fresh     bool         // the next round starts from it, without another
+	guards    int          // guarded actions begun, refused ones too: the ids of actions
 	actions   int
 	lastActed time.Time // when the last action ended
 	started   time.Time // so long ago as the run was driven
@@ -137,6 +144,7 @@ type run struct {
 // the end, with what is in doubt, is in the journal only where that still worked.
 func Run(ctx context.Context, c Config) (Ended, error) {
 	c.Journal.Redact(c.Secrets...)
+	c.Journal.RedactBy(hiding(c.Redact))
 	r := newRun(c)
 	if err := r.claim(ctx, c.Journal.ID()); err != nil {
 		return failed(err), err
@@ -144,7 +152,7 @@ func Run(ctx context.Context, c Config) (Ended, error) {
 	r.watch(ctx)
 	defer r.leave(ctx)
 	host, pid := identity()
-	recorded, blobs := c.Recorded.record(c.Journal.Redacted)
+	recorded, blobs := c.Recorded.record(c.Journal.WithoutSecrets)
 	err := r.emit(ctx, RunStarted, Started{
 		Goal: c.GoalName, Doc: c.Goal.Doc, Scope: c.Scope, Mode: string(c.Policy.Mode), MaxRounds: c.Policy.MaxRounds, MaxCalls: limitOf(c.Policy.MaxCalls), MaxCost: limitOf(c.Policy.MaxCost),
 		ModelHash: c.ModelHash, Host: host, PID: pid, Version: c.Version, Plan: c.PlanFile.given(), Model: recorded,
@@ -164,6 +172,9 @@ func (r *run) drive(ctx context.Context) (Ended, error) {
 	r.putBack(ctx, end)
 	end = r.end(end)
 	r.reckon(ctx, &end)
+	if !r.gone && !r.mute {
+		end.oweWorse(r.first)
+	}
 	switch {
 	case r.gone: // What is the run's is another's to part with, and to tell.
 		return end, err
@@ -259,6 +270,9 @@ func (r *run) beginRound(ctx context.Context) (*Ended, error) {
 		}
 		if end, err := r.decide(ctx, policy.PointRound); end != nil || err != nil {
 			return end, err
+		}
+		if err := r.newRound(ctx); err != nil {
+			return nil, err
 		}
 		r.round++
 		r.progress.BeginRound()

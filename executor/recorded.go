@@ -37,7 +37,8 @@ const MaxRecorded = 12 * journal.MaxBlob
 const maxUnpacked = 64 << 20
 
 // record returns what the first event of a run says of its model, with the
-// bodies. Redact takes the secrets out of the text before it is compressed.
+// bodies. Redact takes the secrets out of the text before it is compressed;
+// what looks like one is out of it already, as far as it can be read without.
 func (m *ModelText) record(redact func(json.RawMessage) json.RawMessage) (*RecordedModel, []journal.Blob) {
 	if m == nil {
 		return nil, nil

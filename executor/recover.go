@@ -85,7 +85,7 @@ func (r *run) settle(ctx, pctx context.Context, id string) error {
 		}
 		if !ok || in.State == lease.StateDone {
 			delete(r.inDoubt, id)
-			return nil
+			return r.saidSo(ctx, in)
 		}
 		done, err := r.resolve(ctx, wctx, lease.Owner{Run: r.Journal.ID(), Step: in.Owner.Step, Action: in.Owner.Action}, in)
 		if done || err != nil {

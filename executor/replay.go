@@ -105,6 +105,7 @@ type replayer struct {
 	blind  string        // why the state is not known; "" where it is
 	errors bool          // every error of the last observation is known
 	behind bool          // the state may have changed since the journal told of it
+	part   bool          // the way back only undoes what the run did
 
 	tally
 	turn

@@ -17,25 +17,48 @@ func (r *replayer) ruledOn(v Ruled) error {
 		what = "a step right before it is armed"
 	}
 	c := r.decision("ruling", "what the rules say of %s", what)
-	if v.Step == 0 {
+	known := v.HistoryMore == 0
+	if !known {
+		r.taken("rulings on more actions than an event has room for")
+	}
+	if v.Step == 0 && known {
 		c.same("ruling", v.Ruling, r.m.Policy.Rule(v.Facts))
 	}
 	for _, s := range v.Steps {
+		if !known {
+			break
+		}
 		facts := v.Facts
 		facts.Step = &s.Facts
 		c.same("ruling on "+s.Facts.Ground, s.Ruling, r.m.Policy.Rule(facts))
 	}
-	if v.Step == 0 {
-		c.follows(r.plan != nil, PlanAccepted)
-		r.ofPlan(c, v)
+	switch plan := r.askedOf(); {
+	case v.Step > 0:
+		r.stepDenied(v)
+	case plan == nil:
+		c.follows(false, PlanAccepted)
+	default:
+		r.ofPlan(c, v, plan)
 	}
 	return r.fold()
 }
 
-// ofPlan derives what the rules look at of a plan, and on which steps they have a say.
-func (r *replayer) ofPlan(c *check, v Ruled) {
-	r.ruled = &v
-	if why, of, no := v.Denial(); no {
+// askedOf is the plan that the rules are asked about as a whole: once the run goes
+// back, the way back. Nil where there is none.
+func (r *replayer) askedOf() *accepted {
+	if r.back != nil {
+		return r.back
+	}
+	return r.plan
+}
+
+// ofPlan derives what the rules look at of a plan, and on which steps they have
+// a say. That a way back is denied ends no round.
+func (r *replayer) ofPlan(c *check, v Ruled, plan *accepted) {
+	if plan == r.plan {
+		r.ruled = &v
+	}
+	if why, of, no := v.Denial(); no && plan == r.plan {
 		f := &failure{kind: "policy", reason: "the plan is denied by " + why}
 		if of != nil {
 			f.action = of.Facts.Ground
@@ -43,10 +66,10 @@ func (r *replayer) ofPlan(c *check, v Ruled) {
 		f.key = policy.NewFailureKey(f.kind, f.action)
 		r.cause = f
 	}
-	if r.plan == nil || len(r.plan.ground) != len(r.plan.event.Steps) || !r.sighted() || r.Other {
+	if len(plan.ground) != len(plan.event.Steps) || !r.sighted() || r.Other || v.HistoryMore > 0 {
 		return
 	}
-	want := r.ruler(v).Plan(r.p.state, r.plan.ground)
+	want := r.ruler(v, plan).Plan(r.p.state, plan.ground)
 	c.same("facts of the plan", v.Facts.Plan, want.Facts.Plan)
 	c.same("steps that rules apply to", len(v.Steps)+v.More, len(want.Steps))
 	for i, s := range v.Steps[:min(len(v.Steps), len(want.Steps))] {
@@ -61,7 +84,7 @@ func (r *replayer) otherRules(c *check) {
 		return
 	}
 	facts := policy.Facts{Now: r.now.Time}
-	ruled := r.ruler(Ruled{Facts: facts}).Plan(r.p.state, r.plan.ground)
+	ruled := r.ruler(Ruled{Facts: facts}, r.plan).Plan(r.p.state, r.plan.ground)
 	r.ruled = &ruled
 	const none = "no rule was asked about the plan"
 	if why, _, no := ruled.Denial(); no {
@@ -73,17 +96,17 @@ func (r *replayer) otherRules(c *check) {
 
 // ruler asks the rules as of the moment that they were asked. Which actions are
 // fenced, and how long a lease lasts, the plan tells.
-func (r *replayer) ruler(v Ruled) *Ruler {
+func (r *replayer) ruler(v Ruled, plan *accepted) *Ruler {
 	unfenced, safe := map[string]bool{}, time.Duration(0)
 	protected := false
-	for i, s := range r.plan.event.Steps {
-		a := r.plan.ground[i].Action
+	for i, s := range plan.event.Steps {
+		a := plan.ground[i].Action
 		unfenced[a.Name] = s.Unfenced
 		if s.Unfenced && !s.Unprotected {
 			safe, protected = max(safe, r.m.Settings[a].Timeout), true
 		}
 	}
-	if !protected && !slices.ContainsFunc(r.plan.event.Steps, func(s PlannedStep) bool { return s.Unprotected }) {
+	if !protected && !slices.ContainsFunc(plan.event.Steps, func(s PlannedStep) bool { return s.Unprotected }) {
 		safe = 1 << 62
 	}
 	return &Ruler{
@@ -104,6 +127,7 @@ func (r *replayer) why() []string {
 	if names := unprotected(r.plan.event); len(names) > 0 {
 		out = append(out, unprotectedAsks+strings.Join(names, ", "))
 	}
+	out = append(out, wayAsks(r.plan.event, r.ruled, r.m.Policy.OnStop == policy.Restore && r.m.Policy.Mode != policy.Suggest)...)
 	allowed := r.ruled != nil && r.ruled.More == 0 && r.ruled.Allows(len(r.plan.event.Steps))
 	if r.m.Policy.Mode == policy.Approve && (len(out) > 0 || !allowed) {
 		out = append(out, modeAsks)
@@ -144,7 +168,13 @@ func (r *replayer) answered(v Approved) error {
 	r.taken("answers of people")
 	c := r.decision("answer to a question", "which plan a person's answer is for")
 	c.same("round", v.Round, r.p.round)
-	if !v.Edited && v.Answer != AnswerVoid {
+	if v.Answer == AnswerVoid { // It may be of a round before; the plan is asked about anew.
+		if r.m.Policy.ApprovalCovers == nil {
+			delete(r.yes, v.PlanHash)
+		}
+		return r.fold()
+	}
+	if !v.Edited {
 		c.follows(r.inside || r.back != nil || r.again, RoundStarted)
 		c.follows(r.hashes[v.PlanHash] || r.asksAbout(v.PlanHash) != nil, PlanAccepted+" of this hash")
 	}
@@ -160,13 +190,5 @@ func (r *replayer) answered(v Approved) error {
 	if (v.Answer == AnswerYes || v.Answer == AnswerCovered) && v.Step == 0 {
 		r.yes[v.PlanHash] = true
 	}
-	return r.fold()
-}
-
-// limited takes the shared limit as it was told: it looks at what other
-// controllers did.
-func (r *replayer) limited(v SharedLimit) error {
-	r.taken("limits that all controllers share")
-	r.limit = v.Word
 	return r.fold()
 }

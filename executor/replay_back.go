@@ -26,7 +26,7 @@ func (r *replayer) severity(v Baseline) error {
 
 // homeward is the problem of getting back to the severity of the start.
 func (r *replayer) homeward() validator.Problem {
-	p := r.p.backProblem(r.p.state)
+	p := r.p.homeward(r.part)
 	p.Why = r.problem().Why
 	return p
 }
@@ -61,7 +61,7 @@ func (r *replayer) goesBack(v RestorePlan) error {
 	c.follows(r.looked && r.armed == nil, Observed)
 	c.same("way", v.Way, r.ways)
 	a := &accepted{event: Plan{Steps: v.Steps, PlanHash: v.PlanHash}}
-	r.back, r.done, r.may = a, 0, nil
+	r.back, r.done, r.may, r.part = a, 0, nil, v.How == ByPart
 	r.hashes[v.PlanHash] = true
 	var texts []string
 	for _, s := range v.Steps {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/fettleops/fettle/world/redaction"
 )
 
 // check is one decision that is derived again. Its first difference counts.
@@ -72,11 +74,13 @@ func (r *replayer) has(path string) bool {
 	return true
 }
 
-// sensitive stands in the journal for what was taken out of it.
+// sensitive stands in the journal for secrets that were taken out of it, and
+// [redaction.Mark] for what looked like one.
 const sensitive = "(sensitive)"
 
 // redacted tells whether the first text is the second with secrets taken out.
 func redacted(a, b string) bool {
+	a, b = strings.ReplaceAll(a, redaction.Mark, sensitive), strings.ReplaceAll(b, redaction.Mark, sensitive)
 	parts := strings.Split(a, sensitive)
 	for i, part := range parts {
 		at := strings.Index(b, part)

@@ -3,6 +3,7 @@ package executor
 import (
 	"slices"
 
+	"github.com/fettleops/fettle/model"
 	"github.com/fettleops/fettle/planner"
 	"github.com/fettleops/fettle/policy"
 	"github.com/fettleops/fettle/validator"
@@ -30,6 +31,7 @@ func (r *replayer) roundStarted(v Round) error {
 
 // roundEnded derives why a round ended.
 func (r *replayer) roundEnded(v RoundEnd) error {
+	r.leaves()
 	c := r.decision("end of a round", "why round %d ended", v.Round)
 	c.follows(r.inside, RoundStarted)
 	c.follows(r.armed == nil || v.Infra, "the outcome of the action that was armed")
@@ -85,7 +87,10 @@ func (r *replayer) runEnded(v Ended) error {
 	} else {
 		r.ending(c, v)
 	}
-	if r.sighted() && !r.behind {
+	switch {
+	case v.LastSeen != nil:
+		r.lastSeen(c, v)
+	case r.sighted() && !r.behind:
 		r.evidenced(c, v)
 	}
 	return r.fold()
@@ -112,6 +117,10 @@ func (r *replayer) ending(c *check, v Ended) {
 	ruledOut := r.inside && r.plan == nil && r.asked[string(validator.Policy)] > 0
 	if (r.proof || ruledOut) && slices.Contains(proofs, v.Reason) { // Which of them it is the planner or the rules said.
 		r.proof, r.proved = true, v.Reason
+		r.closed(v)
+	}
+	if r.shut != nil && r.shut.opens && !r.sighted() {
+		r.worse = v.Status == Escalated
 	}
 	status, reason := r.status()
 	c.same("status", v.Status, status)
@@ -122,17 +131,15 @@ func (r *replayer) ending(c *check, v Ended) {
 }
 
 // proofs are the reasons of a run whose goal was proved out of reach.
-var proofs = []string{string(planner.Unsolvable), string(planner.Unobservable), policy.Denied, Window}
+var proofs = []string{string(planner.Unsolvable), string(planner.Unobservable), policy.Denied, policy.Limited, Window}
 
 // status is how the run ends from where it is; "" where nothing makes it end.
 func (r *replayer) status() (status, reason string) {
 	switch {
 	case r.stop != nil:
 		return endOf(r.stop)
-	case r.limit != "":
-		return Escalated, r.limit
-	case r.proof && r.proved == Window:
-		return WaitingStatus, Window
+	case r.shut != nil:
+		return r.barred(*r.shut)
 	case r.proof:
 		return Escalated, r.proved
 	case r.inside && r.plan != nil && r.m.Policy.Mode == policy.Suggest:
@@ -182,10 +189,7 @@ func (r *replayer) rests() string {
 func (r *replayer) evidenced(c *check, v Ended) {
 	failures := r.p.Goal.Cond.Explain(r.p.state, r.p.GoalArgs)
 	if v.Status != Succeeded {
-		if len(v.Undone) > 0 {
-			r.missing(c, "undone", v.Undone, failures)
-			c.same("conditions undone", len(v.Undone)+v.UndoneMore, len(failures))
-		}
+		r.leftUndone(c, v, failures)
 		return
 	}
 	c.same("that the goal holds", true, len(failures) == 0)
@@ -199,6 +203,30 @@ func (r *replayer) evidenced(c *check, v Ended) {
 		c.same("evidence", e.Condition, want[i].Condition)
 		c.same("how "+e.Condition+" was verified", e.Verified, want[i].Verified)
 		c.same("facts of "+e.Condition, valuesOf(e.Facts), valuesOf(want[i].Facts))
+	}
+}
+
+// lastSeen derives what a run whose process had ended without a word leaves
+// undone, as whoever cancelled it did.
+func (r *replayer) lastSeen(c *check, v Ended) {
+	if !r.sighted() {
+		return
+	}
+	k, err := Known(r.events, r.body, func(string, string, *RecordedModel) (ReplayModel, error) { return r.m, nil })
+	if err != nil {
+		c.same("what is known of the world", "", err.Error())
+		return
+	}
+	defer func(was *past) { r.p = was }(r.p)
+	r.p = k.past
+	r.leftUndone(c, v, k.past.Goal.Cond.Explain(k.past.state, k.past.GoalArgs))
+}
+
+// leftUndone derives the conditions that do not hold at the end.
+func (r *replayer) leftUndone(c *check, v Ended, failures []model.Failure) {
+	if len(v.Undone) > 0 {
+		r.missing(c, "undone", v.Undone, failures)
+		c.same("conditions undone", len(v.Undone)+v.UndoneMore, len(failures))
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/fettleops/fettle/journal"
 	"github.com/fettleops/fettle/model"
-	"github.com/fettleops/fettle/planner"
 	"github.com/fettleops/fettle/policy"
 	"github.com/fettleops/fettle/validator"
 	"github.com/fettleops/fettle/world"
@@ -55,11 +54,7 @@ func (r *replayer) anew(hash string, rec *RecordedModel) error {
 }
 
 func (r *replayer) rebuild(hash string) error {
-	run := newRun(Config{
-		Universe: r.m.Universe, Goal: r.m.Goal, GoalArgs: r.m.GoalArgs, GoalName: r.out.Goal, ModelHash: hash, Policy: r.m.Policy,
-		Settings: r.m.Settings, Discoverer: nobody{}, Proposers: make([]planner.Proposer, manyPlanners),
-		Now: func() time.Time { return r.now.Time },
-	})
+	run := undriven(r.m, r.out.Goal, hash, func() time.Time { return r.now.Time })
 	r.p = &past{run: run, id: r.out.Run, model: hash, body: r.body}
 	for _, e := range r.events {
 		if err := r.p.event(e); err != nil {
@@ -108,7 +103,7 @@ func (r *replayer) resumed(v Resumed) error {
 // body reads a body. Without it what is in it is not known.
 func (r *replayer) body(sum string) ([]byte, error) {
 	if r.Body == nil {
-		r.blind = "observed values that are in bodies, which an export does not have"
+		r.blind = "observed values that are in bodies, which the file does not have"
 		return nil, nil
 	}
 	raw, err := r.Body(sum)
@@ -207,7 +202,8 @@ type turn struct {
 	held   string    // the action whose leases were taken
 	armed  *armed    // the action under way
 	ruled  *Ruled    // what the rules say of the plan; nil: nothing
-	limit  string    // a shared limit that is in the way, by its word
+	shut   *barrier  // what stands in the way and ends the run; nil: nothing
+	worse  bool      // the severity was above that of the start when it did
 	back   *accepted // the way back that is gone
 	cause  *failure  // why the round is to end
 	last   *failure  // why the last one ended

@@ -15,6 +15,7 @@ func (r *replayer) attempted(v Attempt) error {
 	if err := r.fold(); err != nil {
 		return err
 	}
+	r.leaves()
 	r.calls, r.tokens, r.cost = r.calls+v.Calls, r.tokens+v.Tokens, r.cost+v.CostUSD
 	c := r.decision("verdict on a proposal", "the verdict on attempt %d of round %d, by %s", v.Attempt, v.Round, v.Planner)
 	c.follows(r.inside && (r.plan == nil || decidedOn(v.Planner)), RoundStarted)

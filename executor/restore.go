@@ -72,6 +72,9 @@ func driven(events []journal.Event) time.Duration {
 	var used time.Duration
 	var began, last time.Time
 	for _, e := range events {
+		if bySomebody(e) {
+			continue
+		}
 		if e.Kind == RunStarted || e.Kind == RunResumed {
 			used += last.Sub(began)
 			began = e.Time
@@ -121,6 +124,7 @@ func (p *past) stepEvent(e journal.Event) error {
 		return foldErr(e, func(v Observation) error {
 			err := p.values(v.Values)
 			p.progress.Observed(p.truths())
+			p.found(v)
 			return err
 		})
 	case StepSkipped:

@@ -15,8 +15,9 @@ import (
 type goingBack struct {
 	until    time.Time // it has to be over
 	progress policy.RestoreProgress
-	done     []string // actions that took something back
-	why      string   // it stopped before that severity was reached
+	looks    int    // that followed one which did not tell enough
+	part     bool   // only what the run did itself is undone, whatever severity that leaves
+	why      string // it stopped before that severity was reached
 }
 
 // putBack ends what the run did to the world: where the policy asks for it, it
@@ -52,12 +53,15 @@ func (r *run) goBack(ctx context.Context, end Ended) error {
 			b.why = err.Error()
 			return nil
 		}
-		w := way{how: NoneAtAll}
-		r.find(ctx, &w, r.state, r.deeds, "")
+		w := r.wayHome(ctx)
 		if !w.ok() {
 			b.why = "no way back is known from here: " + w.why
+			if r.awaitSight(ctx) {
+				continue
+			}
 			return nil
 		}
+		b.part = w.how == ByPart
 		b.progress.Ways++
 		stop, again, err := r.goWay(ctx, w, end)
 		if err != nil || !again {
@@ -98,7 +102,8 @@ func (r *run) goWay(ctx context.Context, w way, end Ended) (stop string, again b
 	if stop, err := r.mayGo(ctx, plan, w.steps, ground); stop != "" || err != nil {
 		return stop, false, err
 	}
-	for i, g := range ground {
+	for i := 0; i < len(ground); {
+		g := ground[i]
 		stop, err := r.mayStep(ctx, plan, i+1, g)
 		if stop != "" || err != nil {
 			return stop, false, err
@@ -109,6 +114,11 @@ func (r *run) goWay(ctx context.Context, w way, end Ended) (stop string, again b
 		if err != nil {
 			return "", false, err
 		}
+		if f != nil && f.kind == policy.Busy { // Others are done some time: until the deadline of going back.
+			r.back.why = f.reason
+			continue
+		}
+		i++
 		r.counted(gd, f)
 		if f != nil {
 			if f.end != nil {
@@ -131,10 +141,7 @@ func (r *run) counted(g *guard, f *failure) {
 	}
 	switch {
 	case f == nil:
-		if !g.skipped {
-			r.back.done = append(r.back.done, g.ref.Action)
-		}
-		p.Failure, p.SameFailure = "", 0
+		p.Failure, p.SameFailure, r.back.why = "", 0, ""
 	case f.key == p.Failure:
 		p.SameFailure++
 	default:
@@ -165,16 +172,16 @@ func (r *run) restoreEvent(w way, p Plan, end Ended) RestorePlan {
 	}
 }
 
-// mayGo asks the rules about a way back, and obtains the approval that it needs. In
-// mode approve, the approval of a plan covers the ways back that it was shown with;
-// any other is asked about, and so is what rules ask about.
+// mayGo asks the rules about a way back, and obtains the approval that it needs:
+// where rules ask, an action may act late, or others did what it would change; and
+// in mode approve, for every way that they do not allow. The approval of a plan
+// that was shown with this way, and with what is asked, is one.
 func (r *run) mayGo(ctx context.Context, p Plan, steps []model.Step, ground []model.Ground) (stop string, err error) {
-	r.ruled = nil
-	shown := !slices.ContainsFunc(steps, func(st model.Step) bool { return !r.shown[st.String()] })
-	var why []string
-	if names := unprotected(p); len(names) > 0 {
-		why = append(why, unprotectedAsks+strings.Join(names, ", "))
-	}
+	r.ruled, r.approval, r.stepYes = nil, nil, nil
+	lapsed := r.forgetLapsed(ctx)
+	why, no := r.wayNeeds(r.state, steps, r.deeds)
+	why = slices.DeleteFunc(why, func(w string) bool { return strings.HasPrefix(w, pauseAsks) }) // That is asked before the action.
+	allowed := false
 	if len(r.Policy.Rules) > 0 {
 		ruled := r.ruler.Plan(r.state, ground)
 		ruled.Round = r.round
@@ -182,18 +189,27 @@ func (r *run) mayGo(ctx context.Context, p Plan, steps []model.Step, ground []mo
 		if err := r.emitRuled(ctx, ruled); err != nil {
 			return "", err
 		}
-		if no, _, denied := ruled.Denial(); denied {
-			return "going back is denied by " + no, nil
-		}
-		if !shown {
-			why = append(why, ruled.Asks()...)
-		}
+		allowed = ruled.Allows(len(ground))
 	}
-	if r.Policy.Mode == policy.Approve && !shown {
+	if no != "" {
+		return no, nil
+	}
+	always := r.Policy.Mode == policy.Approve && !allowed
+	if len(why) == 0 && !always {
+		return "", nil
+	}
+	if given, seen := r.seenBy(steps, why); seen {
+		r.approval = &given
+		return "", nil
+	}
+	switch {
+	case lapsed != "":
+		why = append(why, lapsed)
+	case always:
 		why = append(why, "no approved plan was shown with this way back")
 	}
-	if len(why) == 0 {
-		return "", nil
+	if r.Preapproved != "" && overOthers(why) {
+		return "a person was to approve going back, and a yes that is given beforehand to every plan is none to that: " + joined(why), nil
 	}
 	if yes, err := r.askBack(ctx, Question{Plan: p, Why: why}); !yes || err != nil {
 		return "a person was to approve going back, and did not: " + joined(why), err
@@ -206,7 +222,7 @@ func (r *run) mayGo(ctx context.Context, p Plan, steps []model.Step, ground []mo
 // askBack asks a person about going back. Where nobody can be asked it is not
 // kept as a question, which would outlive the run.
 func (r *run) askBack(ctx context.Context, q Question) (yes bool, err error) {
-	if r.Ask == nil && r.Preapproved == "" && !r.Wait {
+	if r.Ask == nil && !r.Wait && (r.Preapproved == "" || q.Step != nil) {
 		return false, nil
 	}
 	r.stepYes = nil

@@ -145,6 +145,9 @@ func drawBoard(t *rapid.T) *board {
 		}
 	}
 	b.fails = rapid.SliceOfN(rapid.SampledFrom([]int{0, 0, 0, 0, 0, 1, 1, 2, 2, 3}), 1, 6).Draw(t, "fails")
+	if rapid.IntRange(0, 2).Draw(t, "stubborn") == 0 { // Only the second action fails, as often as the policy lets it.
+		b.fails = []int{0, 1, 1, 0}
+	}
 	b.Server = httptest.NewServer(b)
 	return b
 }
@@ -160,6 +163,7 @@ func TestNoRunLeavesTheWorldWorseWithoutSayingSo(t *testing.T) {
 		start := b.bad()
 		on := rapid.SampledFrom([]string{`"report"`, `"restore"`}).Draw(rt, "on_stop")
 		r := newRig(t, setup{model: b.text(true), policy: []string{"on_stop", on, "max_rounds", "3", "same_failure_retries", "2"}})
+		r.config.Ask = yes // Also to what changes what the run did not.
 		end := r.run()
 		now := b.bad()
 		if now > start && len(end.NotRestored) == 0 {

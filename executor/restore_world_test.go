@@ -191,7 +191,7 @@ func TestAnyOtherWayIsAskedAbout(t *testing.T) {
 		end := w.driven(func(r *run) {
 			w.see = func(kind string, _ journal.Event) {
 				if kind == RoundEnded {
-					r.shown = nil // As where the way is one that no plan was shown with.
+					r.posed = nil // As where the way is one that no plan was shown with.
 				}
 			}
 		})
@@ -275,7 +275,7 @@ func TestARunThatIsKilledWhileItGoesBackGoesBackWhenItIsGoneOnWith(t *testing.T)
 		next, id := w.next(setup{policy: s.policy, model: strings.SplitN(w.text, "policy {", 2)[0]})
 		end := next.resume(id)
 		next.ends(end, Escalated, "no_progress")
-		if spanOf(end) != "0 → 0" || len(end.NotRestored) > 0 || w.out() != 0 {
+		if spanOf(end) != "0 → 0" || len(end.NotRestored) > 0 || !slices.Equal(end.Restored, []string{"readd(api)"}) || w.out() != 0 {
 			t.Errorf("end %+v", end)
 		}
 		want := []string{"drain api", "mend api", "mend api", "readd api"}

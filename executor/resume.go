@@ -33,6 +33,7 @@ func Resume(ctx context.Context, c Config, j *journal.Journal, id string) (Ended
 		return Ended{}, err
 	}
 	r.Journal.Redact(c.Secrets...)
+	r.Journal.RedactBy(hiding(c.Redact))
 	if err := r.restore(ctx, j); err != nil {
 		return Ended{}, fmt.Errorf("restore run %s from its journal: %w", id, err)
 	}
@@ -90,7 +91,7 @@ func (r *run) reopen(ctx context.Context, head Head) error {
 	blobs := r.PlanFile.blobs()
 	if r.changed {
 		var model []journal.Blob
-		ev.Model, model = r.Recorded.record(r.Journal.Redacted)
+		ev.Model, model = r.Recorded.record(r.Journal.WithoutSecrets)
 		blobs = append(blobs, model...)
 	}
 	if err := r.emit(ctx, RunResumed, ev, blobs...); err != nil {

@@ -110,13 +110,16 @@ func TestAnApprovalExpires(t *testing.T) {
 
 // killAt starts a run that comes to its end at an event of an action, without a
 // store to say anything to, as if its process were killed then. Its leases expire.
-func killAt(t *testing.T, s setup, at, action string, ask func(context.Context, Question) (Answer, error)) *rig {
+func killAt(t *testing.T, s setup, at, action string, ask func(context.Context, Question) (Answer, error), before ...func(*rig)) *rig {
 	t.Helper()
 	s.cli = connect(t, store)
 	s.lease = lease.Options{RequestTimeout: 200 * time.Millisecond}
 	r := newRig(t, s)
 	r.config.Ask = ask
 	r.yard.set(func() { r.yard.ok["api"] = false })
+	for _, f := range before {
+		f(r)
+	}
 	r.see = func(kind string, e journalEvent) {
 		if kind == at && decoded[Armed](r, e).Action == action {
 			must(t, r.cli.Close())

@@ -32,6 +32,9 @@ type Ruled struct {
 	Ruling policy.Ruling `json:"ruling"`         // of the plan as a whole
 	Steps  []RuledStep   `json:"steps,omitempty"`
 	More   int           `json:"more,omitempty"` // steps that Steps has no room for
+	// HistoryMore is how many actions the rules counted where those are too many
+	// for the facts.
+	HistoryMore int `json:"history_more,omitempty"`
 }
 
 // RuledStep is what the rules say of one step.
@@ -194,11 +197,15 @@ func (r *Ruler) Plan(from *model.State, steps []model.Ground) Ruled {
 	}
 	facts.Plan = policy.PlanOf(r.Universe, steps, facts.Plan.Cost, facts.Plan.Unprotected, facts.Plan.Irreversible)
 	out := Ruled{Facts: facts, Ruling: r.Policy.Rule(facts)}
-	for _, s := range all {
+	looked := []policy.Facts{facts}
+	for i, s := range all {
 		if ruled := r.one(facts, s); ruled.Ruling.Effect != "" {
 			out.Steps = append(out.Steps, ruled)
 		}
+		facts.Step = &all[i]
+		looked = append(looked, facts)
 	}
+	out.Facts.History = r.Policy.Counted(looked...)
 	return out
 }
 

@@ -110,16 +110,34 @@ func (r *run) ruleOn(ctx context.Context, p *accepted) (*Ended, error) {
 	}
 	p.asks, p.allowed = ruled.Asks(), ruled.Allows(len(p.ground))
 	if r.Policy.PauseBeforePlan() {
-		p.asks = append(p.asks, `pause_before = ["plan"]`)
+		p.asks = append(p.asks, pausesAtPlan)
 	}
 	return nil, nil
+}
+
+// maxHistory is how many actions a ruling cites; where rules counted more, it
+// only says how many, and is taken as recorded when the run is replayed.
+const maxHistory = 2000
+
+// ruledOver are the actions that the rules counted when they were asked about a plan
+// and these steps of it, with what they look at.
+func (r *run) ruledOver(facts policy.Facts, steps []RuledStep) []policy.Deed {
+	all := []policy.Facts{facts}
+	for i := range steps {
+		facts.Step = &steps[i].Facts
+		all = append(all, facts)
+	}
+	return r.Policy.Counted(all...)
 }
 
 // emitRuled records what the rules say. What does not fit into an event is left
 // out from the end: the denial and the questions are elsewhere too.
 func (r *run) emitRuled(ctx context.Context, ruled Ruled) error {
-	if r.Policy.RulesReach() == 0 {
-		ruled.Facts.History = nil
+	if ruled.Step > 0 {
+		ruled.Facts.History = r.ruledOver(ruled.Facts, ruled.Steps)
+	}
+	if len(ruled.Facts.History) > maxHistory {
+		ruled.Facts.History, ruled.HistoryMore = nil, len(ruled.Facts.History)
 	}
 	for tooLarge(ruled) && len(ruled.Steps) > 0 {
 		keep := len(ruled.Steps) / 2
@@ -200,11 +218,14 @@ func (g *guard) permitted(ctx context.Context) *failure {
 	}
 	switch s.Ruling.Effect {
 	case policy.EffectDeny:
-		g.denied(s.Ruling.Opens)
-		return &failure{kind: "policy", reason: "denied by " + s.Ruling.Denial()}
+		f := &failure{kind: "policy", reason: "denied by " + s.Ruling.Denial()}
+		if opens := s.Ruling.Opens; !opens.IsZero() { // It was allowed when it was planned: a window has closed.
+			g.opens, g.none, g.limit = opens, false, false
+			f.end = g.inTheWay(g.ref.Action + " is " + f.reason)
+		}
+		return f
 	case policy.EffectAsk:
-		shown := g.ref.Restore && g.shown[g.ref.Action]
-		if why := g.unasked(s); len(why) > 0 && g.stepYes == nil && !shown {
+		if why := g.unasked(s); len(why) > 0 && g.stepYes == nil {
 			return &failure{kind: "policy", reason: "a person is to be asked first: " + why[0]}
 		}
 	}
@@ -223,7 +244,8 @@ func (r *run) noWay(res planner.Result) *Ended {
 	return r.inTheWay(res.Reason)
 }
 
-// inTheWay ends the run, or has it wait where what stands in the way goes by itself.
+// inTheWay ends the run, or has it wait where what stands in the way goes by
+// itself. Where the run has made things worse it does not wait like that.
 func (r *run) inTheWay(reason string) *Ended {
 	e := &Ended{Status: Escalated, Reason: policy.Denied, Message: reason}
 	if r.limit {
@@ -232,14 +254,24 @@ func (r *run) inTheWay(reason string) *Ended {
 	if r.none || r.opens.IsZero() {
 		return e
 	}
+	opens := r.opens.UTC()
+	e.Opens = &opens
+	if r.worse() {
+		e.Message = fmt.Sprintf("%s; this is so until %s%s", reason, opens.Format(time.RFC3339), leftWorse)
+		return e
+	}
 	if e.Status = WaitingStatus; !r.limit {
 		e.Reason = Window
 	}
-	opens := r.opens.UTC()
-	e.Opens = &opens
 	e.Message = fmt.Sprintf("%s; this is so until %s: `fettle resume %s` goes on after that", reason, opens.Format(time.RFC3339), r.Journal.ID())
 	return e
 }
+
+// leftWorse says of a run why it does not wait.
+const leftWorse = ", and nothing is left worse for so long"
+
+// worse tells whether the severity is not known to be as low as at the start.
+func (r *run) worse() bool { return r.baseline != nil && !r.fine(r.state) }
 
 // opensFor notes when the last denial of a plan would no longer be given.
 func (r *run) opensFor(steps []model.Step) {

@@ -15,14 +15,15 @@ func (r *run) ledger() *ledger.Ledger {
 }
 
 // mayBegin asks the limits that all controllers share whether a run towards the
-// goal may begin, once, when the goal is seen not to hold.
+// goal may begin, when the goal is seen not to hold: once by each process that
+// drives it.
 func (r *run) mayBegin(ctx context.Context) (*Ended, error) {
 	if r.enrolled || r.Policy.Mode == policy.Suggest {
 		return nil, nil
 	}
 	bctx, cancel := r.bounded(ctx)
 	defer cancel()
-	no, err := r.ledger().Begin(bctx, r.Policy.Shared, r.GoalName, r.Journal.ID())
+	no, err := r.ledger().Begin(bctx, r.Policy.Shared, r.GoalName, r.Journal.ID(), r.actions > 0)
 	if err != nil {
 		if end := r.cut(ctx, "earlier runs were looked at"); end != nil {
 			return end, nil
@@ -69,6 +70,9 @@ func (g *guard) reserve(ctx context.Context) (*ledger.Ticket, *failure) {
 	d.ID, d.Run = g.ref.ActionID, g.Journal.ID()
 	ctx, cancel := g.bounded(ctx)
 	defer cancel()
+	if f := g.stillMay(ctx); f != nil {
+		return nil, f
+	}
 	limits := g.Policy.Shared
 	if g.ref.Restore {
 		limits = policy.Shared{} // Going back has limits of its own, and is counted.
@@ -80,7 +84,12 @@ func (g *guard) reserve(ctx context.Context) (*ledger.Ticket, *failure) {
 	case no != nil:
 		f := &failure{kind: no.Word, reason: "nothing was done: " + no.Reason, end: &Ended{Status: Escalated, Reason: no.Word, Message: no.Reason}}
 		if !no.Until.IsZero() {
-			f.end.Status, f.end.Opens = WaitingStatus, &no.Until
+			f.end.Opens = &no.Until
+			if g.worse() {
+				f.end.Message += leftWorse
+			} else {
+				f.end.Status = WaitingStatus
+			}
 		}
 		if err := g.emit(ctx, LimitShared, SharedLimit{Round: g.round, Action: g.ref.Action, SharedRefusal: *no}); err != nil {
 			return nil, &failure{kind: "infrastructure", infra: true, reason: "nothing was done: " + err.Error()}
@@ -88,6 +97,24 @@ func (g *guard) reserve(ctx context.Context) (*ledger.Ticket, *failure) {
 		return nil, f
 	}
 	return t, nil
+}
+
+// stillMay asks once more whether the run may go towards its goal, before its
+// first action: others may have failed while it waited for a person.
+func (g *guard) stillMay(ctx context.Context) *failure {
+	if g.actions > 0 || g.ref.Restore || !g.Policy.Shared.LimitsRuns() {
+		return nil
+	}
+	g.enrolled = false
+	switch end, err := g.mayBegin(ctx); {
+	case err != nil:
+		return &failure{kind: "infrastructure", infra: true, reason: "nothing was done: " + err.Error()}
+	case end != nil && end.Reason != policy.Broken && end.Reason != policy.Ineffective:
+		return &failure{kind: "stopped", reason: end.Message, end: end}
+	case end != nil:
+		return &failure{kind: end.Reason, reason: "nothing was done: " + end.Message, end: end}
+	}
+	return nil
 }
 
 // raced tells whether arming was refused only because another controller was

@@ -53,7 +53,7 @@ func TestACancelledRunCutsItsActionAndLeavesItInDoubt(t *testing.T) {
 	if f.Outcome != unknown || f.Status != "unknown" {
 		t.Errorf("finished %+v", f)
 	}
-	if len(end.InDoubt) != 1 || !strings.HasPrefix(end.InDoubt[0], "mend(api) (") || len(end.Owed) != 1 {
+	if len(end.InDoubt) != 1 || !strings.HasPrefix(end.InDoubt[0], "mend(api) (") || len(end.Owed) != 2 {
 		t.Errorf("in doubt %v, owed %v", end.InDoubt, end.Owed)
 	}
 	if in := r.intents(); len(in) != 1 || in[0].Owner.Action != "mend(api)" {

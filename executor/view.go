@@ -116,9 +116,17 @@ func (r *run) look(ctx context.Context) (*Ended, error) {
 	if err := r.emit(ctx, Observed, o, blobs...); err != nil {
 		return nil, err
 	}
+	r.found(o)
 	r.journalled()
 	r.holds = len(failures) == 0
 	return nil, nil
+}
+
+// found keeps what the first look found of the goal.
+func (r *run) found(o Observation) {
+	if r.first == nil {
+		r.first = &Observation{Missing: o.Missing, More: o.More}
+	}
 }
 
 // observation describes what was observed, for the journal.

@@ -12,15 +12,16 @@ import (
 // wayback is what a run knows of how it gets back to the severity of its start.
 // The zero value is that of a run whose goal gives no severity.
 type wayback struct {
-	baseline *Baseline       // nil: nothing is to be got back to
-	ceiling  float64         // the severity that the run may leave: that of the start, or what a person approved since
-	deeds    []actedStep     // what the run did and has not taken back, the oldest first
-	known    [][]model.Step  // ways that a search found, the newest first
-	ways     *plannedWays    // of the plan that was looked at last
-	wayless  map[string]bool // ground actions that were refused for want of a way back
-	shown    map[string]bool // ground actions of ways that approved plans were shown with
-	back     *goingBack      // nil: the run does not go back
-	returned *goingBack      // how it did
+	baseline *Baseline            // nil: nothing is to be got back to
+	ceiling  float64              // the severity that the run may leave: that of the start, or what a person approved since
+	deeds    []actedStep          // what the run did and has not taken back, the oldest first
+	known    [][]model.Step       // ways that a search found, the newest first
+	ways     *plannedWays         // of the plan that was looked at last
+	wayless  map[string]bool      // ground actions that were refused for want of a way back
+	posed    map[string]posedWays // what people were asked with, by the hash of the plan
+	restored []string             // actions that took something back
+	back     *goingBack           // nil: the run does not go back
+	returned *goingBack           // how it did
 }
 
 // level is what is known of a severity: it lies between lo and hi.

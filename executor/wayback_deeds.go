@@ -10,13 +10,14 @@ import (
 type actedStep struct {
 	id   string // of the action
 	step model.Step
+	back bool // the run went back by it
 }
 
 // did notes that an action was armed.
 func (w *wayback) did(ref StepRef) {
 	name, args, err := model.ParseAtom(ref.Action)
 	if err == nil {
-		w.deeds = append(w.deeds, actedStep{ref.ActionID, model.Step{Action: name, Args: args}})
+		w.deeds = append(w.deeds, actedStep{ref.ActionID, model.Step{Action: name, Args: args}, ref.Restore})
 	}
 }
 
@@ -42,6 +43,9 @@ func (r *run) outcome(id, result string) {
 	case notApplied:
 		r.undid(id)
 	case applied:
+		if i := slices.IndexFunc(r.deeds, func(d actedStep) bool { return d.id == id }); i >= 0 && r.deeds[i].back {
+			r.restored = append(r.restored, r.deeds[i].step.String())
+		}
 		r.deeds = r.settled(r.deeds, id)
 	}
 }

@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/fettleops/fettle/model"
@@ -18,13 +19,14 @@ type way struct {
 	before level
 	after  level
 	why    string
-	hasty  bool // none was found within the time; with more there may be one
+	hasty  bool     // none was found within the time; with more there may be one
+	asks   []string // because of what a person is asked before it is gone
 }
 
 func (w way) ok() bool { return w.how != NoneAtAll }
 
 func (w way) event() *WayBack {
-	e := &WayBack{How: w.how, Steps: texts(w.steps), Before: w.before.value(), After: w.after.value(), Why: w.why}
+	e := &WayBack{How: w.how, Steps: texts(w.steps), Before: w.before.value(), After: w.after.value(), Why: w.why, Asks: w.asks}
 	if len(e.Steps) > maxWaySteps {
 		e.Steps, e.More = e.Steps[:maxWaySteps], len(e.Steps)-maxWaySteps
 	}
@@ -69,7 +71,7 @@ func (r *run) wayAfter(ctx context.Context, before *model.State, g model.Ground,
 		return w
 	}
 	step := r.u.Step(g)
-	r.find(ctx, &w, after, r.settled(append(done[:len(done):len(done)], actedStep{thisOne, step}), thisOne), step.String())
+	r.find(ctx, &w, after, r.settled(append(done[:len(done):len(done)], actedStep{id: thisOne, step: step}), thisOne), step.String())
 	if !w.ok() {
 		w.why = fmt.Sprintf("no way back is known from the state after %s: severity %s, at the start %s; %s", step, w.after, bound(r.ceiling), w.why)
 	}
@@ -85,29 +87,44 @@ const thisOne = "this"
 func (r *run) find(ctx context.Context, w *way, from *model.State, done []actedStep, step string) {
 	steps, why := r.chain(from, done)
 	if steps != nil {
-		if why = r.refuted(from, steps); why == "" {
-			w.how, w.steps = ByUndo, steps
+		if why = r.goes(w, ByUndo, from, steps, done); why == "" {
 			return
 		}
 	}
 	for _, steps := range r.candidates(done, step) {
-		if r.leads(from, steps) && r.refuted(from, steps) == "" {
-			w.how, w.steps = BySearch, steps
+		if r.leads(from, steps) && r.goes(w, BySearch, from, steps, done) == "" {
 			return
 		}
 	}
 	var said string
 	steps, said, w.hasty = r.seek(ctx, from)
 	if steps != nil {
-		if said = r.refuted(from, steps); said == "" {
-			w.how, w.steps = BySearch, steps
+		if said = r.goes(w, BySearch, from, steps, done); said == "" {
 			r.remember(steps)
 			return
 		}
 	}
-	if w.why = why; said != why {
-		w.why += "; " + said
+	switch {
+	case strings.Contains(said, why): // The same denial, as the search met it.
+		w.why = said
+	case said == "":
+		w.why = why
+	default:
+		w.why = why + "; " + said
 	}
+}
+
+// goes takes the steps for the way back, or says why they are none: the
+// validator or the rules refuse them.
+func (r *run) goes(w *way, how string, from *model.State, steps []model.Step, done []actedStep) (why string) {
+	if why = r.refuted(from, steps); why != "" {
+		return why
+	}
+	asks, denied := r.wayNeeds(from, steps, done)
+	if denied == "" {
+		w.how, w.steps, w.asks = how, steps, asks
+	}
+	return denied
 }
 
 // refuted asks the validator whether the steps are a way back, and says why they

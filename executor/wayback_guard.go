@@ -3,6 +3,8 @@ package executor
 import (
 	"context"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/fettleops/fettle/model"
@@ -14,7 +16,7 @@ import (
 // goes back, the severity of its start.
 func (r *run) problem() validator.Problem {
 	if r.back != nil {
-		return r.backProblem(r.state)
+		return r.homeward(r.back.part)
 	}
 	p := r.towards()
 	if len(r.wayless) > 0 {
@@ -36,17 +38,26 @@ func (g *guard) wayBack(ctx context.Context) *failure {
 	}
 	bctx, cancel := g.bounded(ctx)
 	defer cancel()
-	w := g.wayAfter(bctx, g.state, g.ground, g.deeds)
+	w := g.seenWay(bctx)
+	if g.restores() && !g.waySeen(w.steps, w.asks) {
+		w.how, w.why = NoneAtAll, "the way back ("+strings.Join(texts(w.steps), ", ")+") needs a person, and nobody approved a plan that was shown with it: "+joined(w.asks)
+	}
 	g.way = w.event()
 	switch {
 	case w.ok():
 		return nil
-	case g.approvedSo(g.ref.Step):
+	case len(w.asks) == 0 && g.approvedSo(g.ref.Step, g.ref.Action):
 		g.way.How = ByApproval
 		return nil
 	}
 	if end := g.cut(ctx, "a way back was looked for"); end != nil {
 		return &failure{kind: "stopped", reason: end.Message, end: end}
+	}
+	if ctx.Err() != nil { // What was read meanwhile says nothing.
+		return &failure{kind: "lease", infra: true, reason: "nothing was done: " + context.Cause(ctx).Error()}
+	}
+	if g.Preapproved != "" && g.ruled.lets(g.ref.Step) {
+		w.why += "; a yes that is given beforehand to every plan is no approval of that: answer the question without " + g.Preapproved
 	}
 	g.refuseWayless(g.ref.Action)
 	return &failure{kind: NoWayBack, action: g.ref.Action, key: policy.NewFailureKey(NoWayBack, g.ref.Action), reason: w.why}
@@ -80,12 +91,66 @@ func (r *Ruled) lets(step int) bool {
 	return of != nil && of.lets()
 }
 
-func (s *RuledStep) lets() bool { return s.Ruling.Effect == policy.EffectAsk && s.Ruling.Irreversible }
+func (s *RuledStep) lets() bool {
+	return s.Ruling.Effect == policy.EffectAsk && s.Ruling.Irreversible && s.Facts.Irreversible
+}
 
 // approvedSo tells whether a person approved the step of the plan under way, asked
-// by such a rule.
-func (r *run) approvedSo(step int) bool {
-	return r.ruled.lets(step) && (r.approval != nil || r.stepYes != nil)
+// by such a rule, and told that no way back is known from the state after it.
+func (r *run) approvedSo(step int, action string) bool {
+	return r.ruled.lets(step) && r.approval != nil && r.approval.how == "" && slices.Contains(r.approval.why, noWayAsks+action)
+}
+
+// waysLooks is how often what a way back rests on is observed before a step.
+const waysLooks = 2
+
+// seenWay finds a way back from the state after the step that rests on nothing
+// but what was observed under the step's leases. A way that rests on more has
+// that observed, and is looked for again.
+func (g *guard) seenWay(ctx context.Context) way {
+	seen := map[string]bool{}
+	for _, ref := range g.reads {
+		seen[g.u.RefText(ref)] = true
+	}
+	for looks := 0; ; looks++ {
+		w := g.wayAfter(ctx, g.state, g.ground, g.deeds)
+		more := g.unseen(w.steps, seen)
+		if !w.ok() || len(more) == 0 {
+			return w
+		}
+		if looks == waysLooks {
+			w.how, w.why = NoneAtAll, "what a way back rests on changes while it is looked at"
+			w.steps, w.asks = nil, nil
+			return w
+		}
+		for _, ref := range more {
+			seen[g.u.RefText(ref)] = true
+		}
+		g.merge(g.guarding(ctx, g.set, observable(more)))
+		if err := g.recallFor(ctx, more...); err != nil {
+			w.how, w.why = NoneAtAll, err.Error()
+			w.steps, w.asks = nil, nil
+			return w
+		}
+	}
+}
+
+// unseen are the facts that the steps read or write, but for those that were seen.
+func (r *run) unseen(steps []model.Step, seen map[string]bool) []model.Ref {
+	var out []model.Ref
+	for _, st := range steps {
+		g, fault := r.u.Bind(st, nil)
+		if fault != nil {
+			continue
+		}
+		fp := g.Footprint(r.u)
+		for _, ref := range slices.Concat(fp.Read, fp.Write) {
+			if !seen[r.u.RefText(ref)] && !slices.ContainsFunc(out, func(o model.Ref) bool { return r.u.RefText(o) == r.u.RefText(ref) }) {
+				out = append(out, ref)
+			}
+		}
+	}
+	return out
 }
 
 // underWay notes that the action was armed. What a person approved without a way

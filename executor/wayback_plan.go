@@ -58,7 +58,7 @@ func (r *run) waysOf(steps []model.Step) *plannedWays {
 			d.Commit(state)
 		}
 		id := fmt.Sprintf("step %d", i+1)
-		done = r.settled(append(done, actedStep{id, r.u.Step(g)}), id)
+		done = r.settled(append(done, actedStep{id: id, step: r.u.Step(g)}), id)
 	}
 	r.ways = p
 	return p
@@ -114,19 +114,12 @@ func (r *run) tellWays(a *accepted) {
 			w.More, w.Steps = w.More+len(w.Steps), nil
 		}
 	}
-}
-
-// approvedWays notes what a plan that may be carried out was shown to go back by.
-func (r *run) approvedWays(a *accepted) {
-	if r.shown == nil {
-		r.shown = map[string]bool{}
-	}
-	if r.baseline == nil {
+	if !tooLarge(a.event) {
 		return
 	}
-	for _, w := range r.waysOf(a.steps).ways {
-		for _, st := range w.steps {
-			r.shown[st.String()] = true
+	for _, s := range a.event.Steps { // What is not told, nobody approves.
+		if s.Way != nil {
+			s.Way.Asks = nil
 		}
 	}
 }

@@ -128,7 +128,8 @@ func (j *Journal) archivedHead(id string) (Head, error) {
 	return Head{}, fmt.Errorf("journal: archived run %s: %s does not begin with its head", id, j.archived(id))
 }
 
-// archivedHeads returns the heads of all archived runs.
+// archivedHeads returns the heads of all archived runs. A damaged file costs no
+// more than itself: its head says so.
 func (j *Journal) archivedHeads() ([]Head, error) {
 	if j.archive == "" {
 		return nil, nil
@@ -148,8 +149,11 @@ func (j *Journal) archivedHeads() ([]Head, error) {
 			continue // Not a file of ours.
 		}
 		h, err := j.archivedHead(id)
+		if err == nil && h.Run != id {
+			err = fmt.Errorf("journal: archived run %s: %s is of run %s", id, j.archived(id), h.Run)
+		}
 		if err != nil {
-			return nil, err
+			h = Head{Run: id, Damaged: err}
 		}
 		out = append(out, h)
 	}

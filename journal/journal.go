@@ -67,6 +67,9 @@ type Head struct {
 	Data    json.RawMessage `json:"data"`
 
 	Revision int64 `json:"-"` // At which it was read.
+	// Damaged says why the file of an archived run cannot be read; all else but
+	// the run's id is zero then. [Journal.Runs] alone returns such a head.
+	Damaged error `json:"-"`
 }
 
 // Errors of reading and writing.

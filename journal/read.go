@@ -37,7 +37,8 @@ func (j *Journal) storedHead(ctx context.Context, id string) (Head, error) {
 	return decodeHead(resp.Kvs[0])
 }
 
-// Runs returns the heads of all runs, newest first, archived ones too.
+// Runs returns the heads of all runs, newest first, archived ones too. One whose
+// file in the archive cannot be read is among them, see [Head.Damaged].
 func (j *Journal) Runs(ctx context.Context) ([]Head, error) {
 	old, err := j.archivedHeads() // First: what is moved meanwhile is then seen at least once.
 	if err != nil {

@@ -29,3 +29,28 @@ func TestSecretsAreNotWritten(t *testing.T) {
 		}
 	}
 }
+
+// TestMoreThanSecretsIsTakenOut: what RedactBy says goes after the secrets, but
+// for what must stay as it is besides them.
+func TestMoreThanSecretsIsTakenOut(t *testing.T) {
+	j := newJournal(t)
+	run, err := j.Start(context.Background(), map[string]string{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.Redact("plain")
+	run.RedactBy(func(raw json.RawMessage) json.RawMessage {
+		return json.RawMessage(strings.ReplaceAll(string(raw), "looks", "(redacted)"))
+	})
+	if err := run.Append(context.Background(), "said", "plain looks"); err != nil {
+		t.Fatal(err)
+	}
+	for e, err := range j.Events(context.Background(), run.ID()) {
+		if err != nil || string(e.Data) != `"(sensitive) (redacted)"` {
+			t.Errorf("written: %s, %v", e.Data, err)
+		}
+	}
+	if got := run.WithoutSecrets(json.RawMessage(`"plain looks"`)); string(got) != `"(sensitive) looks"` {
+		t.Errorf("without secrets alone: %s", got)
+	}
+}

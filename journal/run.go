@@ -17,7 +17,8 @@ type Run struct {
 	j       *Journal
 	id      string
 	started time.Time
-	secrets [][]byte // see Redact
+	secrets [][]byte                              // see Redact
+	hide    func(json.RawMessage) json.RawMessage // see RedactBy; nil: nothing more
 
 	mu  sync.Mutex
 	seq int64 // Of the newest event, written or riding.

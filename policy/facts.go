@@ -11,6 +11,8 @@ type Facts struct {
 	Plan    PlanFacts  `json:"plan"`
 	Step    *StepFacts `json:"step,omitempty"`    // nil: the plan as a whole is ruled on
 	History []Deed     `json:"history,omitempty"` // of all controllers, oldest first
+
+	noted []bool // of the history, which a condition counted; nil: nobody asks
 }
 
 // Trigger is what started the run; the zero value: a person.

@@ -101,6 +101,10 @@ func (c *condition) translate(outer types.Map) *mistake {
 	if typ.Kind() != reflect.Bool {
 		return &mistake{severity: hcl.DiagError, summary: "Unsuitable condition", detail: fmt.Sprintf("The condition of a rule holds or does not; this is %s.", typeWord(typ.String()))}
 	}
+	if m := unordered(tree.Node); m != nil {
+		return m
+	}
+	onlyNumbers(tree.Node)
 	rewrite(&tree.Node)
 	all := maps.Clone(outer)
 	maps.Copy(all, inner)

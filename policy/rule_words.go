@@ -87,6 +87,7 @@ const (
 	callSet     = "__set"
 	callEqual   = "__equal"
 	callIn      = "__in"
+	callNumber  = "__number"
 	callTurn    = "__turn"
 )
 
@@ -102,6 +103,7 @@ var inner = types.Map{
 	callSet:     types.TypeOf(func(map[string]any, string) (any, error) { return nil, nil }),
 	callEqual:   types.TypeOf(func(any, any) (bool, error) { return false, nil }),
 	callIn:      types.TypeOf(func(any, any) (bool, error) { return false, nil }),
+	callNumber:  types.TypeOf(func(any) (any, error) { return nil, nil }),
 	callTurn:    types.TypeOf(func() (any, error) { return nil, nil }),
 }
 
@@ -122,6 +124,7 @@ func (f *Facts) scene() map[string]any {
 	env[callSet] = setTo
 	env[callEqual] = equal
 	env[callIn] = among
+	env[callNumber] = number
 	env[callTurn] = turns()
 	return env
 }
@@ -139,6 +142,9 @@ func (f *Facts) times(what string, within time.Duration) (int, error) {
 		d := &f.History[i]
 		if d.At.After(f.Now.Add(-within)) && (d.Ground == want || !ground && d.Action == want) {
 			n++
+			if f.noted != nil {
+				f.noted[i] = true
+			}
 		}
 	}
 	return n, nil

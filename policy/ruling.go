@@ -113,9 +113,6 @@ func (out *Ruling) add(r *Rule, err error) {
 }
 
 // applies evaluates the condition of a rule on a scene, which it may change.
-//
-// Whether some atoms change may be unknown. The condition is then evaluated with
-// and without them, and what is stricter counts.
 func (r *Rule) applies(s map[string]any, f *Facts) (bool, error) {
 	switch {
 	case r.cond == nil && r.When == "":
@@ -125,24 +122,5 @@ func (r *Rule) applies(s map[string]any, f *Facts) (bool, error) {
 	case f.Step == nil || len(f.Step.Unsure) == 0 || !r.cond.reads["adds"] && !r.cond.reads["deletes"]:
 		return r.cond.holds(s)
 	}
-	defer func() { s["adds"], s["deletes"] = f.Step.Adds, f.Step.Deletes }()
-	strict := r.effect() != EffectAllow
-	for _, adds := range [][]string{f.Step.Adds, f.Step.sure(f.Step.Adds)} {
-		for _, deletes := range [][]string{f.Step.Deletes, f.Step.sure(f.Step.Deletes)} {
-			s["adds"], s["deletes"] = adds, deletes
-			if holds, err := r.cond.holds(s); err != nil || holds == strict {
-				return holds, err
-			}
-		}
-	}
-	return !strict, nil
-}
-
-// sure are those of the atoms that surely change.
-func (s *StepFacts) sure(atoms []string) []string {
-	unsure := make(map[string]bool, len(s.Unsure))
-	for _, a := range s.Unsure {
-		unsure[a] = true
-	}
-	return slices.DeleteFunc(slices.Clone(atoms), func(a string) bool { return unsure[a] })
+	return r.inEachCase(s, f)
 }

@@ -115,17 +115,19 @@ func TestRulesOfStepsAreAskedOfSteps(t *testing.T) {
 // where the rule denies or asks, and not where it allows.
 func TestNothingIsLooserForAnError(t *testing.T) {
 	for condition, why := range map[string]string{
-		"args.n == 'node-1'":             `revert has no parameter "n"`,
-		"args.n != 'node-1'":             `revert has no parameter "n"`,
-		"sets['load(db)'] > 3":           "it is not known what the step sets load(db) to",
-		"sets['load(db)'] == 3":          "it is not known what the step sets load(db) to",
-		"sets['up(db)'] == true":         "the step does not set up(db)",
-		"sets['replicas(db)'] == '2'":    "values of different types are compared",
-		"sets['replicas(db)'] in ['2']":  "values of different types are compared",
-		"objects[7] == 'db'":             "index out of range: 7 (array length is 1)",
-		"int(labels.team) > 3":           "invalid operation: int(web)",
-		"times(labels.nobody, '1h') > 3": `"" names no action: expected a name at character 1, found the end`,
-		"len(1..20000) > 3":              "memory budget exceeded",
+		"args.n == 'node-1'":              `revert has no parameter "n"`,
+		"args.n != 'node-1'":              `revert has no parameter "n"`,
+		"sets['load(db)'] > 3":            "it is not known what the step sets load(db) to",
+		"sets['load(db)'] == 3":           "it is not known what the step sets load(db) to",
+		"sets['up(db)'] == true":          "the step does not set up(db)",
+		"sets['replicas(db)'] == '2'":     "values of different types are compared",
+		"sets['replicas(db)'] in ['2']":   "values of different types are compared",
+		"sets['mode(db)'] < sets[ground]": "what is no number is put in an order",
+		"let m = sets['mode(db)']; m < m": "what is no number is put in an order",
+		"objects[7] == 'db'":              "index out of range: 7 (array length is 1)",
+		"int(labels.team) > 3":            "invalid operation: int(web)",
+		"times(labels.nobody, '1h') > 3":  `"" names no action: expected a name at character 1, found the end`,
+		"len(1..20000) > 3":               "memory budget exceeded",
 	} {
 		counts := "as r says (it could not be evaluated, so it counts as applying: " + why + ")"
 		for effect, want := range map[RuleEffect]RuleEffect{EffectDeny: EffectDeny, EffectAsk: EffectAsk, EffectAllow: ""} {
@@ -148,6 +150,7 @@ func TestUnknownChangesAreNoLooser(t *testing.T) {
 		"'ready(db)' in adds":                            {true, true, true},
 		"!('ready(db)' in adds)":                         {},
 		"len(adds) == 2":                                 {true, true, false},
+		"len(adds) == 0":                                 {},
 		"len(adds) > 2":                                  {},
 		"'up(db)' in adds || action == 'revert'":         {true, true, true},
 		"none(deletes, # startsWith 'x') && len(adds)>0": {true, true, true},

@@ -17,8 +17,10 @@ type BreakerState struct {
 	Since time.Time    `json:"since,omitzero"` // it is open
 	// Until is when one run is let through although it is open; zero: never.
 	Until time.Time `json:"until,omitzero"`
-	// Trial is the run that was let through and is under way.
+	// Trial is the run that was let through and has not ended.
 	Trial string `json:"trial,omitempty"`
+	// Waits tells that it waits, for a person or for others.
+	Waits bool `json:"waits,omitempty"`
 	// Success is the last run that reached the goal by what it did, and Lasts
 	// until when it has to last: a run that begins before is refused.
 	Success *RunOutcome `json:"success,omitempty"`
@@ -57,20 +59,22 @@ func (s Shared) breaker(b *BreakerState, runs []RunOutcome, now time.Time) {
 	}
 	b.Open, b.Until = false, time.Time{}
 	for _, o := range runs {
-		if o.Status == RunUnderWay && !o.Began.Before(last) {
-			b.Open, b.Trial = true, o.Run
+		if (o.Status == RunUnderWay || o.Status == runWaiting) && !o.Began.Before(last) {
+			b.Open, b.Trial, b.Waits = true, o.Run, o.Status == runWaiting
 		}
 	}
 }
 
 // Begins answers whether a run towards a goal may begin its first round, the
 // goal being observed not to hold, and returns the runs as they are to be kept:
-// nil where it may. It depends on its arguments alone. A run that has begun
-// already is not asked again. A success that is found not to have lasted is none
-// from then on, and what went before it counts on.
+// nil where it may. It depends on its arguments alone. A run that has acted
+// already is not asked again; one that has begun and done nothing yet is, as if it
+// began now: what happened while it waited counts. A success that is found not to
+// have lasted is none from then on, and what went before it counts on.
 func (s Shared) Begins(goal string, runs []RunOutcome, run string, now time.Time) ([]RunOutcome, *SharedRefusal) {
-	begun := slices.ContainsFunc(runs, func(o RunOutcome) bool { return o.Run == run })
-	if !begun {
+	acted := slices.ContainsFunc(runs, func(o RunOutcome) bool { return o.Run == run && o.Acted })
+	if !acted {
+		runs = slices.DeleteFunc(slices.Clone(runs), func(o RunOutcome) bool { return o.Run == run && run != "" })
 		facts := &SharedFacts{Now: now, Goal: goal, Run: run, Runs: runs}
 		brief := s.ineffective(goal, runs, now)
 		if brief != nil {
@@ -119,6 +123,9 @@ func (s Shared) broken(goal string, runs []RunOutcome, now time.Time) *SharedRef
 	switch {
 	case b.Trial != "":
 		mend = fmt.Sprintf("run %s was let through to try, and is under way", b.Trial)
+		if b.Waits {
+			mend = fmt.Sprintf("run %s was let through to try, and waits: go on with `fettle resume %[1]s`, or `fettle cancel %[1]s`", b.Trial)
+		}
 	case !b.Until.IsZero():
 		mend += ", or one to try from " + stamp(b.Until)
 	}

@@ -71,9 +71,6 @@ func (o RunOutcome) counts() bool {
 // is replaced. A run that found the goal holding and did nothing leaves no
 // trace, and neither does one that a shared limit refused.
 func FollowRuns(runs []RunOutcome, o RunOutcome) []RunOutcome {
-	if o.Reason == Broken || o.Reason == Ineffective {
-		return runs
-	}
 	i := slices.IndexFunc(runs, func(r RunOutcome) bool { return o.Run != "" && r.Run == o.Run })
 	if i >= 0 {
 		o.Began = runs[i].Began
@@ -82,7 +79,8 @@ func FollowRuns(runs []RunOutcome, o RunOutcome) []RunOutcome {
 		}
 		runs = slices.Delete(slices.Clone(runs), i, i+1)
 	}
-	if o.Status == runSucceeded && !o.Acted {
+	refused := o.Reason == Broken || o.Reason == Ineffective
+	if refused || o.Status == runSucceeded && !o.Acted {
 		return runs
 	}
 	runs = append(slices.Clip(runs), o)

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -138,6 +139,12 @@ func TestRunsThatMayNotBegin(t *testing.T) {
 			"breaker never: breaker = 3: 3 runs towards g(api) in a row without success, the last r3 failed (error); run r10 was let through to try, and is under way",
 		},
 		{"the one that tried succeeded", hour, "FFF......S", 0, ""},
+		{
+			"the one that tries waits for a person", hour, "FFF......W", 0,
+			"breaker never: breaker = 3: 3 runs towards g(api) in a row without success, the last r3 failed (error); run r10 was let through to try, and waits: go on with `fettle resume r10`, or `fettle cancel r10`",
+		},
+		{"one that waits since before it opened does not try", hour, "WFFF", 50 * time.Minute, ""},
+		{"one that waited and was cancelled tries no more", hour, "FFF......C", 50 * time.Minute, ""},
 
 		{
 			"a success that did not last", lasts, "S", 20*time.Minute - 1,
@@ -170,6 +177,46 @@ func TestRunsThatMayNotBegin(t *testing.T) {
 		if begun := len(kept) > 0 && kept[len(kept)-1].Run == "new"; begun != (no == nil) {
 			t.Errorf("%s: begun %v, refused %v", tt.name, begun, no != nil)
 		}
+	}
+}
+
+// TestWhoeverWaitedIsAskedAgain: a run that has begun and done nothing is held to
+// what happened meanwhile, and one that is refused for it leaves no trace.
+func TestWhoeverWaitedIsAskedAgain(t *testing.T) {
+	hour := Shared{Breaker: AtMost(2), BreakerReset: AtMost(time.Hour), Ineffective: AtMost(30 * time.Minute)}
+	for _, tt := range []struct {
+		name, story, run string
+		later            time.Duration
+		want             string // the reason
+	}{
+		{"nothing happened", "W", "r1", 0, ""},
+		{"it opened meanwhile", "WFF", "r1", 0, Broken},
+		{"it was under way, and its process died", "LFF", "r1", 0, Broken},
+		{"it had acted", "AFF", "r1", 0, ""},
+		{"it may be tried again", "WFF", "r1", time.Hour, ""},
+		{"it is the one that tries", "FF......W", "r9", 0, ""},
+		{"another tries", "WFF......W", "r1", 0, Broken},
+		{"another succeeded, and that did not last", "WS", "r1", 0, Ineffective},
+	} {
+		before := story(strings.ReplaceAll(tt.story, ".", "H"))
+		runs, no := hour.Begins("g", before, tt.run, start.Add(tt.later))
+		word := ""
+		if no != nil {
+			word = no.Word
+			runs = FollowRuns(runs, RunOutcome{Run: tt.run, Status: "escalated", Reason: word})
+		}
+		if word != tt.want {
+			t.Errorf("%s: refused as %q, want %q", tt.name, word, tt.want)
+		}
+		kept := slices.ContainsFunc(runs, func(o RunOutcome) bool { return o.Run == tt.run })
+		if kept != (no == nil) {
+			t.Errorf("%s: kept is %v: %v", tt.name, kept, runs)
+		}
+		askedAgain(t, tt.name, hour, no)
+	}
+	runs, _ := hour.Begins("g", story("WWFF"), "r1", start.Add(time.Hour))
+	if _, no := hour.Begins("g", runs, "r2", start.Add(time.Hour)); no == nil || !strings.Contains(no.Reason, "run r1 was let through to try, and is under way") {
+		t.Errorf("two try at once: %+v", no)
 	}
 }
 

@@ -33,7 +33,7 @@ func (w *World) Act(ctx context.Context, u *model.Universe, c Call) Outcome {
 	c.text = u.StepText(c.Ground)
 	o, code := r.act.act(limit, w, w.ground(u, c.Ground.Action.Params, c.Ground.Args), c)
 	o.Started, o.Ended = started, time.Now()
-	o.Message = w.sensitive.text(o.Message)
+	o.Message, o.Output = w.sensitive.text(o.Message), w.sensitive.output(o.Output)
 	if code != 0 && r.fence != nil && slices.Contains(r.fence.raiser.rejects(), code) {
 		o.Status = Rejected
 	}

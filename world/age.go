@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -39,6 +40,7 @@ func tooOld(r Reading, limit time.Time) Reading {
 }
 
 func ageless(r Reading, why string) Reading {
-	r.Value, r.Err = model.Value{}, fmt.Sprintf("nothing tells when this was sampled, and %s: give freshness", why)
+	mend := cmp.Or(r.untimed, "give freshness")
+	r.Value, r.Err = model.Value{}, clip(fmt.Sprintf("nothing tells when this was sampled, and %s: %s", why, mend), 300)
 	return r
 }

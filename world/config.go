@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/fettleops/fettle/model"
+	"github.com/fettleops/fettle/world/redaction"
 )
 
 // defaultTimeout bounds an action for which the model gives no time-out.
@@ -32,6 +33,10 @@ type Config struct {
 	// written as in JSON or in a URL. The values of fluents are not touched, and
 	// a secret of fewer than 4 characters stays.
 	Secrets []string
+	// Redact are the model's own patterns of what is secret; "(redacted)" stands
+	// in the place of what they, or the built-in ones, find in the same texts and
+	// in the output of actions.
+	Redact redaction.Patterns
 }
 
 // World discovers objects, observes fluents and carries out actions. It is safe
@@ -67,7 +72,7 @@ type action struct {
 // a warning: the model can still be checked, validated and planned offline.
 func Compile(m *model.Model, c Config) (*World, hcl.Diagnostics) {
 	w := &World{
-		folder: c.Folder, eval: withFunctions(c.Eval), model: m, timeout: c.Timeout, sensitive: newSensitive(c.Secrets),
+		folder: c.Folder, eval: withFunctions(c.Eval), model: m, timeout: c.Timeout, sensitive: newSensitive(c.Secrets, c.Redact),
 		observers: map[*model.Fluent]*observer{}, actions: map[*model.Action]*action{},
 	}
 	if abs, err := filepath.Abs(c.Folder); err == nil {

@@ -97,7 +97,7 @@ func (w *World) Discover(ctx context.Context) []Found {
 	for i, d := range w.discoverers {
 		g.Go(func() error {
 			f := d.discover(ctx, w)
-			f.Err, f.Note, f.Source.Query = w.sensitive.text(f.Err), w.sensitive.text(f.Note), w.sensitive.text(f.Source.Query)
+			f.Err, f.Note, f.Source = w.sensitive.text(f.Err), w.sensitive.text(f.Note), f.Source.with(w.sensitive.text)
 			out[i] = f
 			return nil
 		})
@@ -120,7 +120,8 @@ func (d *discoverer) discover(ctx context.Context, w *World) Found {
 	} else {
 		d.read(&f, &a)
 	}
-	f.Err, f.Note, f.Source.Query = redact(f.Err, a.redact), redact(f.Note, a.redact), redact(f.Source.Query, a.redact)
+	hide := func(s string) string { return redact(s, a.redact) }
+	f.Err, f.Note, f.Source = hide(f.Err), hide(f.Note), f.Source.with(hide)
 	return f
 }
 

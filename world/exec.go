@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/expr-lang/expr/types"
 	"github.com/hashicorp/hcl/v2"
@@ -19,7 +21,8 @@ import (
 //
 // An answer offers stdout (trimmed), body (stdout decoded where it is JSON, the
 // text otherwise) and exit_code. A program that fails has not answered, unless
-// an expression looks at the exit code.
+// an expression looks at the exit code. One that a signal ended has no exit code
+// and has not answered; where it acted, its outcome is in doubt.
 //
 // A program runs in a process group of its own, which is stopped with it when
 // its time is over. A child that leaves the group (setsid) is not reached by
@@ -120,7 +123,7 @@ func (q *execQuery) source() Source { return Source{Kind: "exec", Query: command
 func commandLine(argv []string) string {
 	out := make([]string, len(argv))
 	for i, a := range argv {
-		if out[i] = a; a == "" || strings.ContainsFunc(a, func(r rune) bool { return r <= ' ' || r == '\'' || r == '"' || r == 0x7f }) {
+		if out[i] = a; a == "" || !utf8.ValidString(a) || strings.ContainsFunc(a, func(r rune) bool { return r <= ' ' || r == '\'' || r == '"' || !unicode.IsPrint(r) }) {
 			out[i] = model.Quote(a)
 		}
 	}
@@ -144,6 +147,8 @@ func (q *execQuery) ask(ctx context.Context, w *World) answer {
 		a.err, a.absent = fmt.Sprintf("no answer within %s", q.timeout), true
 	case x.Err != nil:
 		a.err = x.Err.Error()
+	case x.Signalled(): // It did not come to an answer.
+		a.err = withLines(x.Text, why.bytes())
 	default:
 		text := strings.TrimSpace(string(stdout.buf))
 		a.env = map[string]any{"stdout": text, "body": a.decode([]byte(text), ""), "exit_code": x.Code}

@@ -24,7 +24,8 @@ func decodeExecRun(d *decoder) *execRun {
 }
 
 // act runs the program. It failed where it could not be started or ended with
-// a code that means failure; one that was stopped leaves the outcome in doubt.
+// a code that means failure. One that was stopped, or that a signal ended, may
+// have done its work before that, and leaves the outcome in doubt.
 func (r *execRun) act(ctx context.Context, w *World, g *ground, c Call) (Outcome, int) {
 	p, err := r.process(g, w.folder,
 		"FETTLE_FENCE="+strconv.FormatInt(c.Fence, 10), "FETTLE_RUN="+c.Run, "FETTLE_STEP="+strconv.Itoa(c.Step),
@@ -48,6 +49,8 @@ func (r *execRun) act(ctx context.Context, w *World, g *ground, c Call) (Outcome
 		o.Status, o.Message = InDoubt, ended(ctx)+", killed"
 	case x.Err != nil:
 		o.Status, o.Message = InDoubt, x.Err.Error()
+	case x.Signalled():
+		o.Status, o.Message = InDoubt, x.Text
 	case slices.Contains(r.success, x.Code):
 		o.Status, o.Message = Done, x.Text
 	default:

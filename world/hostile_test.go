@@ -65,7 +65,7 @@ func TestProgramsThatMisbehaveWhereTheyAct(t *testing.T) {
 	for _, c := range []struct{ name, role, args, want string }{
 		{"not executable", "", "", "failed: not started: start FOLDER/plain: permission denied"},
 		{"a gigabyte", "gush", fmt.Sprintf(`, "%d"`, gigabyte), "done: exit status 0"},
-		{"ended by a signal", "signal", "", "failed: signal: killed"},
+		{"ended by a signal", "signal", "", "unknown: signal: killed"},
 		{"closes stdout early", "close", `, "ok"`, "done: exit status 0"},
 		{"closes stdout and hangs", "close", `, "ok", "hang"`, "unknown: timed out after 300ms, killed"},
 	} {
@@ -99,6 +99,22 @@ func TestProgramsThatMisbehaveWhereTheyAct(t *testing.T) {
 				t.Errorf("%d bytes of output are kept", len(o.Output))
 			}
 		})
+	}
+}
+
+// A program that a signal ended has no exit code that an expression could judge.
+func TestASignalIsNoExitCode(t *testing.T) {
+	m := newTestModel(t).withSelf(t)
+	for _, value := range []string{"exit_code == 0", "exit_code != 0", "exit_code < 0", "stdout == ''"} {
+		w := m.mustCompile(t, `fluent "open" {
+			observe "exec" {
+				command = [var.self]
+				env     = { WORLD_TEST_ROLE = "signal" }
+				value   = "`+value+`"
+				absent  = false
+			}
+		}`)
+		same(t, m.observe(t, w, "open"), "open = unknown [signal: killed]")
 	}
 }
 
@@ -211,8 +227,8 @@ func TestNoNameIsReadTwice(t *testing.T) {
 			}
 			continue
 		case strings.HasPrefix(n, "-"):
-			if known || !strings.Contains(r.Err, "would be read as an option") {
-				t.Errorf("%q: %q, %s", n, got, r.Err)
+			if known || !strings.Contains(r.Err, "would be read as an option") || !strings.HasSuffix(r.Source.Query, " "+n) {
+				t.Errorf("%q: %q, %s: %q", n, got, r.Source.Query, r.Err)
 			}
 			if n == "--" { // Also behind a fixed text, where it could not be told from one.
 				continue

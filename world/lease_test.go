@@ -320,7 +320,7 @@ func TestLeaseIsAskedForOnceAndSampledThen(t *testing.T) {
 	began := time.Now()
 	rs := a.w.Observe(t.Context(), a.u, a.refs(t, "open", "in_lb"), began)
 	for _, r := range rs {
-		if r.Sampled.Before(began) || r.Sampled.After(time.Now()) || !r.Sampled.Equal(rs[0].Sampled) || r.Source != (Source{"lease", "deploy"}) {
+		if r.Sampled.Before(began) || r.Sampled.After(time.Now()) || !r.Sampled.Equal(rs[0].Sampled) || r.Source != (Source{Kind: "lease", Query: "deploy"}) {
 			t.Errorf("%s: sampled %s, from %v", a.u.Text(r.Atom), r.Sampled, r.Source)
 		}
 	}

@@ -7,14 +7,15 @@ import (
 	"slices"
 	"strings"
 
-	prom "github.com/prometheus/common/model"
-
 	"github.com/fettleops/fettle/model"
 )
 
 // maxStrangers is how many of the series or items that are about nothing in the
 // model are told; the others are counted.
 const maxStrangers = 3
+
+// nameLabel is the label of a series that is its name.
+const nameLabel = "__name__"
 
 // Matched tells how the series or items of one answer were shared out among the
 // instances of a fluent. It is the same for every instance the answer tells of.
@@ -23,6 +24,7 @@ type Matched struct {
 	Of, To  int        // how many there are, and how many are about an instance
 	Labels  []Label    // by which series were matched; none for items
 	Ignored []Stranger // the first of those that are about nothing in the model
+	mixed   bool       // they are ignored for several reasons
 }
 
 // Label is a label that names the object of one parameter.
@@ -77,8 +79,21 @@ func (o *observer) matching(sort string) *Matched {
 
 // ignore notes one that is about nothing in the model.
 func (m *Matched) ignore(text func() string, why string) {
+	m.mixed = m.mixed || len(m.Ignored) > 0 && why != m.Ignored[0].Why
 	if len(m.Ignored) < maxStrangers {
 		m.Ignored = append(m.Ignored, Stranger{Text: text(), Why: why})
+	}
+}
+
+// ignored says in short how many were ignored and why, "" where none was.
+func (m *Matched) ignored() string {
+	switch n := m.Of - m.To; {
+	case n == 0:
+		return ""
+	case m.mixed:
+		return fmt.Sprintf("%d %s ignored, for example: %s", n, m.Sort, m.Ignored[0].Why)
+	default:
+		return fmt.Sprintf("%d %s ignored: %s", n, m.Sort, m.Ignored[0].Why)
 	}
 }
 
@@ -94,7 +109,7 @@ func seriesText(labels map[string]any) string {
 	var parts []string
 	name := ""
 	for _, k := range slices.Sorted(maps.Keys(labels)) {
-		if k == prom.MetricNameLabel {
+		if k == nameLabel {
 			name, _ = labels[k].(string)
 			continue
 		}

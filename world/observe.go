@@ -2,6 +2,7 @@ package world
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"time"
 
@@ -83,11 +84,13 @@ type askedAtom struct {
 // source says where the atom is asked for.
 func (a askedAtom) source() Source {
 	if a.err != nil {
-		return Source{Kind: a.o.kind.name}
+		s := Source{Kind: a.o.kind.name}
+		if refused := (*misfitError)(nil); errors.As(a.err, &refused) {
+			s.Query = refused.question
+		}
+		return s
 	}
-	s := a.asked.query.source()
-	s.Query = redact(s.Query, a.asked.answer.redact)
-	return s
+	return a.asked.query.source().with(func(s string) string { return redact(s, a.asked.answer.redact) })
 }
 
 func (r *round) add(ref model.Ref) {

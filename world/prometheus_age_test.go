@@ -92,6 +92,93 @@ func TestGuardsAcceptMaxAgeAndConfirmationsOnlyLaterSamples(t *testing.T) {
 	}
 }
 
+// A clock that is far ahead of the server's tells nothing.
+func TestSamplesOfTheFutureHaveNoTime(t *testing.T) {
+	const untold = "nothing tells when this was sampled, and "
+	for _, c := range []struct {
+		name  string
+		ahead time.Duration
+		why   string // "": it was taken just now
+	}{
+		{"a little ahead", 4 * time.Second, ""},
+		{"ahead", 6 * time.Second, "the time it is given is 6s in the future"},
+		{"an hour ahead", time.Hour, "the time it is given is 1h0m0s in the future"},
+		{"milliseconds", 0, "the time it is given is not in seconds since 1970"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := newTestModel(t)
+			now := time.Now()
+			stamp := strconv.FormatInt(now.Add(c.ahead).Unix(), 10)
+			if c.ahead == 0 {
+				stamp += "000"
+			}
+			at := time.Unix(now.Unix(), 0)
+			m.servePrometheus(t, map[string]func() promAnswer{
+				"q()":      fixed("service=api 1"),
+				"f()":      func() promAnswer { return promAnswer{at: at, series: []string{"service=api " + stamp}} },
+				timed("m"): func() promAnswer { return marked(at, -c.ahead, "service=api 1") },
+			})
+			w := m.mustCompile(t, prometheusBody("up", "q()", "value > 0", `max_age = "1m"`, `freshness = "f()"`)+prometheusBody("in_lb", "m", "value > 0", `max_age = "1m"`))
+			asked := []string{"up(api)", "in_lb(api)"}
+			if c.ahead == 0 {
+				asked = asked[:1]
+			}
+			for _, ref := range asked {
+				guard := w.Observe(t.Context(), m.u, m.refs(t, ref), now)[0]
+				confirm := w.Confirm(t.Context(), m.u, m.refs(t, ref), now.Add(-time.Minute))[0]
+				anybody := w.Observe(t.Context(), m.u, m.refs(t, ref), time.Time{})[0]
+				if c.why == "" {
+					if !guard.Value.Known() || guard.Sampled.After(time.Now()) {
+						t.Errorf("%s: sampled %s", m.show([]Reading{guard}), guard.Sampled)
+					}
+					continue
+				}
+				same(t, guard.Err, untold+"max_age asks for that: "+c.why)
+				same(t, confirm.Err, untold+"an effect is only seen in later samples: "+c.why)
+				if guard.Value.Known() || confirm.Value.Known() || !anybody.Sampled.IsZero() {
+					t.Errorf("%s", m.show([]Reading{guard, confirm, anybody}))
+				}
+				same(t, m.show([]Reading{anybody}), ref+" = true {value = 1; "+c.why+"}")
+			}
+		})
+	}
+}
+
+// Of several times the oldest counts, and one that is not told is older than
+// any, in whatever order they come.
+func TestATimeThatIsNotToldIsTheOldest(t *testing.T) {
+	stamp := func(d time.Duration) string {
+		return "service=api,i=" + d.String() + " " + strconv.FormatInt(time.Now().Add(d).Unix(), 10)
+	}
+	for _, times := range [][]string{
+		{stamp(0), "service=api,i=x NaN", stamp(-time.Second)},
+		{"service=api,i=x NaN", stamp(0), stamp(-time.Second)},
+		{stamp(0), stamp(-time.Second), "service=api,i=x NaN"},
+		{stamp(time.Hour), stamp(0)},
+	} {
+		m := newTestModel(t)
+		m.servePrometheus(t, map[string]func() promAnswer{"q()": fixed("service=api 1"), "f()": fixed(times...)})
+		w := m.mustCompile(t, prometheusBody("up", "q()", "value > 0", `max_age = "1m"`, `freshness = "f()"`))
+		if r := w.Observe(t.Context(), m.u, m.refs(t, "up(api)"), time.Now())[0]; r.Value.Known() || !r.Sampled.IsZero() {
+			t.Errorf("%q: %s", times, m.show([]Reading{r}))
+		}
+	}
+}
+
+func TestTimesThatMayNotBeWholeTellNothing(t *testing.T) {
+	m := newTestModel(t)
+	m.servePrometheus(t, map[string]func() promAnswer{
+		"m": fixed("service=api 1"),
+		"f()": func() promAnswer {
+			return promAnswer{series: []string{"{} " + strconv.FormatInt(time.Now().Unix(), 10)}, warnings: []string{"store-2 timed out"}}
+		},
+	})
+	w := m.mustCompile(t, prometheusBody("up", "m", "value > 0", `max_age = "1m"`, `freshness = "f()"`))
+	const why = "the answer of freshness may not be whole: store-2 timed out"
+	same(t, m.show(w.Observe(t.Context(), m.u, m.refs(t, "up(api)"), time.Time{})), "up(api) = true {value = 1; "+why+"; warning: store-2 timed out}")
+	same(t, w.Observe(t.Context(), m.u, m.refs(t, "up(api)"), time.Now())[0].Err, "nothing tells when this was sampled, and max_age asks for that: "+why)
+}
+
 func TestAReductionIsAsOldAsItsOldestSample(t *testing.T) {
 	m := newTestModel(t)
 	m.servePrometheus(t, map[string]func() promAnswer{timed("m"): func() promAnswer {

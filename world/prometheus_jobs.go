@@ -15,21 +15,27 @@ import (
 // intervals returns the longest scrape interval of each job; none where the
 // server does not tell, as those that only look like a Prometheus.
 func (s *promServer) intervals(ctx context.Context) map[string]time.Duration {
-	if _, err := s.api(); err != nil {
+	client, err := s.api()
+	if err != nil {
 		return nil
 	}
 	limit, cancel := context.WithTimeout(ctx, max(s.timeout, defaultAskTime))
 	defer cancel()
-	at := s.client.URL("/api/v1/targets", nil)
+	at := client.URL("/api/v1/targets", nil)
 	at.RawQuery = "state=active"
-	req, err := http.NewRequestWithContext(limit, http.MethodGet, at.String(), nil)
-	if err != nil {
+	code, body, err := s.send(limit, http.MethodGet, at.String(), "")
+	if err != nil || code != http.StatusOK {
 		return nil
 	}
-	_, body, err := s.client.Do(limit, req)
-	if err != nil {
-		return nil
-	}
+	return readIntervals(body)
+}
+
+// maxInterval is the longest scrape interval that is believed.
+const maxInterval = 365 * 24 * time.Hour
+
+// readIntervals reads what the server tells of its targets. What cannot be read
+// is left out.
+func readIntervals(body []byte) map[string]time.Duration {
 	var told struct {
 		Data struct {
 			ActiveTargets []struct {
@@ -44,8 +50,8 @@ func (s *promServer) intervals(ctx context.Context) map[string]time.Duration {
 	out := map[string]time.Duration{}
 	for _, t := range told.Data.ActiveTargets {
 		every, err := prom.ParseDuration(t.ScrapeInterval)
-		if err == nil {
-			out[t.Labels["job"]] = max(out[t.Labels["job"]], time.Duration(every))
+		if job := t.Labels["job"]; err == nil && job != "" && time.Duration(every) <= maxInterval {
+			out[job] = max(out[job], time.Duration(every))
 		}
 	}
 	return out
@@ -60,11 +66,17 @@ const maxNames = 50
 func (q *promQuery) jobs(ctx context.Context, a *seriesAnswer) []string {
 	var out []string
 	told := true
-	for _, s := range slices.Concat(a.samples, a.times) {
-		job, ok := s.labels["job"].(string)
+	look := func(labels map[string]any) {
+		job, ok := labels["job"].(string)
 		if told = told && ok; ok && !slices.Contains(out, job) {
 			out = append(out, job)
 		}
+	}
+	for _, s := range a.samples {
+		look(s.labels)
+	}
+	for _, t := range a.times {
+		look(t.labels)
 	}
 	names := words(q.query)
 	if told || len(names) == 0 || len(names) > maxNames {
@@ -72,16 +84,12 @@ func (q *promQuery) jobs(ctx context.Context, a *seriesAnswer) []string {
 	}
 	limit, cancel := context.WithTimeout(ctx, q.timeout)
 	defer cancel()
-	api, err := q.server.api()
-	if err != nil {
-		return out
-	}
-	in, err := instant(limit, api, fmt.Sprintf(`group by (job) ({__name__=~%q})`, strings.Join(names, "|")), &seriesAnswer{})
+	in, err := q.server.instant(limit, fmt.Sprintf(`group by (job) ({__name__=~%q})`, strings.Join(names, "|")))
 	if err != nil {
 		return out
 	}
 	for _, s := range in.vector {
-		if job := string(s.Metric["job"]); job != "" && !slices.Contains(out, job) {
+		if job, _ := s.Labels["job"].(string); job != "" && !slices.Contains(out, job) {
 			out = append(out, job)
 		}
 	}

@@ -4,19 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
 
 	v1 "github.com/prometheus/client_golang/api/prometheus/v1"
-	prom "github.com/prometheus/common/model"
 )
-
-// imprecision is how much later than its scrape a sample may seem to be taken:
-// Prometheus moves the time of a scrape by up to 2 ms to its regular moment,
-// and times are cut to milliseconds.
-const imprecision = 3 * time.Millisecond
 
 // promQuery is one question to a Prometheus, for all objects of a fluent.
 type promQuery struct {
@@ -30,22 +23,31 @@ func (q *promQuery) key() string {
 	return fmt.Sprintf("prometheus %p %q %q %s %t", q.server, q.query, q.freshness, q.timeout, q.timeless)
 }
 
-func (q *promQuery) source() Source { return Source{Kind: "prometheus", Query: q.query} }
+func (q *promQuery) source() Source {
+	return Source{Kind: "prometheus", Query: q.query, Server: q.server.shown()}
+}
 
 // sample is one series as it was answered.
 type sample struct {
-	labels  map[string]any
-	value   float64
-	odd     string    // why it has no value
-	sampled time.Time // zero: not told
+	labels map[string]any
+	value  float64
+	odd    string // why it has no value
+	taken  taken
+}
+
+// told is what the freshness query tells of one of its series.
+type told struct {
+	labels map[string]any
+	taken  taken
 }
 
 // seriesAnswer is what a Prometheus answered.
 type seriesAnswer struct {
 	samples []sample
-	times   []sample // of the freshness query: sampled is what it told
+	times   []told   // of the freshness query
 	notes   []string // warnings and infos
 	partial string   // a warning: the answer may not be whole
+	plain   bool     // each series is one that is stored, and made of no others
 }
 
 func (q *promQuery) ask(ctx context.Context, _ *World) answer {
@@ -65,128 +67,46 @@ func (q *promQuery) ask(ctx context.Context, _ *World) answer {
 // Times that were answered first belong to samples that are no newer than those
 // answered later.
 func (s *promServer) answer(ctx context.Context, q *promQuery) (*seriesAnswer, error) {
-	api, err := s.api()
-	if err != nil {
-		return nil, err
-	}
-	out := &seriesAnswer{}
+	out := &seriesAnswer{plain: isSelector(q.query)}
 	if q.freshness != "" {
-		in, err := instant(ctx, api, q.freshness, out)
+		in, err := s.instantAt(ctx, q.freshness)
 		if err != nil {
 			return nil, fmt.Errorf("freshness: %w", err)
 		}
-		for _, s := range in.vector {
-			out.times = append(out.times, sample{labels: labelsOf(s.Metric), sampled: in.local(s.Timestamp, float64(s.Value))})
-		}
+		out.times = in.times()
+		out.note(in.notes)
 	}
 	query := q.query
-	if q.freshness == "" && !q.timeless && isSelector(query) {
+	if q.freshness == "" && !q.timeless && out.plain {
 		query = timed(query)
 	}
-	in, err := instant(ctx, api, query, out)
+	in, err := s.instantAt(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	out.samples = in.samples()
+	out.samples, out.partial = in.samples(), in.partial
+	out.note(in.notes)
 	return out, nil
 }
 
-// instantAnswer is the answer to an instant query.
-type instantAnswer struct {
-	vector prom.Vector
-	sent   time.Time // when it was asked, by our clock
-}
-
-func instant(ctx context.Context, api v1.API, query string, out *seriesAnswer) (*instantAnswer, error) {
-	in := &instantAnswer{sent: time.Now()}
-	v, warnings, infos, err := api.Query(ctx, query, time.Time{})
+// instantAt is instant, and remembers when it was asked.
+func (s *promServer) instantAt(ctx context.Context, query string) (*instantAnswer, error) {
+	sent := time.Now()
+	in, err := s.instant(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range warnings {
-		out.partial = w
-		out.note("warning: " + w)
-	}
-	for _, i := range infos {
-		out.note("info: " + i)
-	}
-	switch v := v.(type) {
-	case prom.Vector:
-		in.vector = v
-	case *prom.Scalar:
-		in.vector = prom.Vector{{Metric: prom.Metric{}, Value: v.Value, Timestamp: v.Timestamp}}
-	default:
-		return nil, fmt.Errorf("the query gives a %s, and a value for each series is wanted", v.Type())
-	}
+	in.sent = sent
 	return in, nil
 }
 
-func (a *seriesAnswer) note(s string) {
-	if !slices.Contains(a.notes, s) && len(a.notes) < 4 {
-		a.notes = append(a.notes, clip(s, 120))
-	}
-}
-
-// local is when a sample was taken by our clock: as long before we asked as it
-// was before the evaluation by the server's. Clocks need not agree for that,
-// and it is never too late. Zero where the time is none.
-func (in *instantAnswer) local(evaluated prom.Time, seconds float64) time.Time {
-	age := float64(evaluated)/1000 - seconds
-	if math.IsNaN(age) || math.Abs(age) > 1e9 { // three decades
-		return time.Time{}
-	}
-	return in.sent.Add(-time.Duration(max(0, age)*float64(time.Second)) - imprecision)
-}
-
-// samples takes the marks off and gives each series its time.
-func (in *instantAnswer) samples() []sample {
-	times := map[string]time.Time{}
-	out := make([]sample, 0, len(in.vector))
-	keys := make([]string, 0, len(in.vector))
-	for _, s := range in.vector {
-		what := s.Metric[mark]
-		delete(s.Metric, mark)
-		key := ""
-		if what != "" {
-			key = identity(s.Metric)
-		}
-		if what == "time" {
-			times[key] = in.local(s.Timestamp, float64(s.Value))
-			continue
-		}
-		n := sample{labels: labelsOf(s.Metric), value: float64(s.Value)}
-		if s.Histogram != nil {
-			n.odd = "the sample is a histogram"
-		} else if math.IsNaN(n.value) {
-			n.odd = "the sample is NaN"
-		}
-		out, keys = append(out, n), append(keys, key)
-	}
-	for i := range out {
-		if keys[i] != "" {
-			out[i].sampled = times[keys[i]]
+// note keeps the first of what was remarked, each once.
+func (a *seriesAnswer) note(remarks []string) {
+	for _, s := range remarks {
+		if s = clip(s, 120); !slices.Contains(a.notes, s) && len(a.notes) < 4 {
+			a.notes = append(a.notes, s)
 		}
 	}
-	return out
-}
-
-// identity is a series without its name, which timestamp takes away.
-func identity(m prom.Metric) string {
-	name, named := m[prom.MetricNameLabel]
-	delete(m, prom.MetricNameLabel)
-	key := m.String()
-	if named {
-		m[prom.MetricNameLabel] = name
-	}
-	return key
-}
-
-func labelsOf(m prom.Metric) map[string]any {
-	out := make(map[string]any, len(m))
-	for k, v := range m {
-		out[string(k)] = string(v)
-	}
-	return out
 }
 
 // why says in one line why there is no answer.

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fettleops/fettle/model"
 )
@@ -35,13 +34,13 @@ func fold(s []sample, f func(a, b float64) float64) float64 {
 // seriesIndex is an answer's series by the instance they are about.
 type seriesIndex struct {
 	found    map[uint64][]sample
-	fresh    map[uint64]time.Time
-	freshAll time.Time // of a freshness query that names no objects
+	fresh    map[uint64]taken
+	freshAll *taken // of a freshness query that names no objects; nil: of none such
 	matched  *Matched
 }
 
 func (o *observer) indexSeries(u *model.Universe, a *seriesAnswer) *seriesIndex {
-	x := &seriesIndex{found: map[uint64][]sample{}, fresh: map[uint64]time.Time{}, matched: o.matching("series")}
+	x := &seriesIndex{found: map[uint64][]sample{}, fresh: map[uint64]taken{}, matched: o.matching("series")}
 	x.matched.Of = len(a.samples)
 	for _, s := range a.samples {
 		i, foreign := o.instance(u, s.labels, x.matched.Labels)
@@ -55,21 +54,18 @@ func (o *observer) indexSeries(u *model.Universe, a *seriesAnswer) *seriesIndex 
 	for _, t := range a.times {
 		switch i, foreign := o.instance(u, t.labels, nil); {
 		case foreign == "" && len(o.series.labels) > 0:
-			x.fresh[i] = oldest(x.fresh[i], t.sampled, x.fresh[i].IsZero())
+			if before, ok := x.fresh[i]; ok {
+				t.taken = before.older(t.taken)
+			}
+			x.fresh[i] = t.taken
 		case !o.namesObjects(t.labels):
-			x.freshAll = oldest(x.freshAll, t.sampled, x.freshAll.IsZero())
+			if x.freshAll != nil {
+				t.taken = x.freshAll.older(t.taken)
+			}
+			x.freshAll = &t.taken
 		}
 	}
 	return x
-}
-
-// oldest returns the older of two times. One that is not told is the oldest,
-// but for the first.
-func oldest(old, t time.Time, first bool) time.Time {
-	if first || t.IsZero() || !old.IsZero() && t.Before(old) {
-		return t
-	}
-	return old
 }
 
 // namesObjects tells whether a series has one of the labels that name objects.
@@ -103,21 +99,21 @@ func (o *observer) instance(u *model.Universe, labels map[string]any, count []La
 	return u.Index(o.fluent, args), ""
 }
 
-// sampledAt is when the samples about an instance were taken: the oldest of
-// them, or what the freshness query says.
-func (o *observer) sampledAt(x *seriesIndex, i uint64, found []sample) time.Time {
+// takenAt is when the samples about an instance were taken: the oldest of them,
+// or what the freshness query says.
+func (o *observer) takenAt(x *seriesIndex, i uint64, found []sample) taken {
 	if o.series.fresh {
-		if t := x.fresh[i]; !t.IsZero() {
+		if t, ok := x.fresh[i]; ok || x.freshAll == nil {
 			return t
 		}
-		return x.freshAll
+		return *x.freshAll
 	}
-	var t time.Time
-	for n, s := range found {
-		t = oldest(t, s.sampled, n == 0)
-		if t.IsZero() {
-			return t
-		}
+	if len(found) == 0 {
+		return taken{}
+	}
+	t := found[0].taken
+	for _, s := range found[1:] {
+		t = t.older(s.taken)
 	}
 	return t
 }
@@ -129,16 +125,12 @@ func (o *observer) readSeries(u *model.Universe, g *ground, r Reading, a *answer
 	}
 	i := u.Index(o.fluent, r.Atom.Args)
 	found := x.found[i]
-	r.Sampled = o.sampledAt(x, i, found)
+	t := o.takenAt(x, i, found)
+	r.Sampled, r.untimed = t.at, t.why
 	r = o.valueOf(u, g, r, a, found)
-	notes := a.series.notes
 	r.Matched = x.matched
-	if n := x.matched.Of - x.matched.To; n > 0 {
-		notes = append([]string{fmt.Sprintf("%d series ignored: %s", n, x.matched.Ignored[0].Why)}, notes...)
-	}
-	if r.Note != "" {
-		notes = append([]string{r.Note}, notes...)
-	}
+	notes := slices.Concat([]string{r.Note, x.matched.ignored(), r.untimed}, a.series.notes)
+	notes = slices.DeleteFunc(notes, func(s string) bool { return s == "" })
 	r.Note = clip(strings.Join(notes, "; "), 300)
 	return r
 }
@@ -151,13 +143,16 @@ func (o *observer) valueOf(u *model.Universe, g *ground, r Reading, a *answer, f
 		return r
 	case len(found) == 0:
 		return o.missing(u, g, r, "no series is about "+u.Text(r.Atom), true)
+	case partial != "" && !a.series.plain: // Made of others, which may be missing.
+		r.Err = notWhole(partial)
+		return r
 	case reduce == "any", reduce == "all":
 		return o.quantify(u, g, r, a, found)
 	case len(found) > 1 && reduce == "":
 		r.Err = clip(fmt.Sprintf("%d series are about %s; say with reduce how they become one", len(found), u.Text(r.Atom)), 300)
 		return r
 	case reduce != "" && partial != "":
-		r.Err = clip(fmt.Sprintf("the answer may not be whole: %s", partial), 300)
+		r.Err = notWhole(partial)
 		return r
 	case reduce == "":
 		return o.single(u, g, r, a, found[0])
@@ -165,6 +160,8 @@ func (o *observer) valueOf(u *model.Universe, g *ground, r Reading, a *answer, f
 		return o.single(u, g, r, a, o.series.combine(found))
 	}
 }
+
+func notWhole(warning string) string { return clip("the answer may not be whole: "+warning, 300) }
 
 // single evaluates the value of one series.
 func (o *observer) single(u *model.Universe, g *ground, r Reading, a *answer, s sample) Reading {
@@ -220,7 +217,7 @@ func (o *observer) quantify(u *model.Universe, g *ground, r Reading, a *answer, 
 	case unknown.Err != "":
 		return unknown
 	case a.series.partial != "":
-		r.Err = clip(fmt.Sprintf("the answer may not be whole: %s", a.series.partial), 300)
+		r.Err = notWhole(a.series.partial)
 		return r
 	}
 	return last

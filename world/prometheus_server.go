@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/api"
-	v1 "github.com/prometheus/client_golang/api/prometheus/v1"
 	"github.com/zclconf/go-cty/cty"
 )
 
@@ -87,9 +86,19 @@ func (s *promServer) secrets() []string {
 	return out
 }
 
+// shown is the address without credentials.
+func (s *promServer) shown() string {
+	u, err := url.Parse(s.address)
+	if err != nil {
+		return ""
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
+}
+
 // api connects at the first question, so that a model can be checked where the
 // files of certificates are not.
-func (s *promServer) api() (v1.API, error) {
+func (s *promServer) api() (api.Client, error) {
 	if s.trouble != "" {
 		return nil, errors.New(s.trouble)
 	}
@@ -97,7 +106,7 @@ func (s *promServer) api() (v1.API, error) {
 	if s.connectFailed != nil {
 		return nil, s.connectFailed
 	}
-	return v1.NewAPI(s.client), nil
+	return s.client, nil
 }
 
 func (s *promServer) dial() (api.Client, error) {

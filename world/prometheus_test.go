@@ -119,12 +119,12 @@ func TestOneQueryServesAllObjects(t *testing.T) {
 		t.Fatal(diags)
 	}
 	same(t, m.observe(t, w, "up", "replicas('-rf')", "replicas(api)", "version(api)", "version(db)"), `
-up(api) = true {value = 1; 2 series ignored: no service is named "ghost"}
-up(db) = false {value = 0; 2 series ignored: no service is named "ghost"}
-up('../admin?x=1#é\'') = unknown [the sample is NaN] {2 series ignored: no service is named "ghost"}
-up('-rf') = unknown [no series is about up('-rf')] {2 series ignored: no service is named "ghost"}
-replicas('-rf') = 7 {no series is about replicas('-rf'); 2 series ignored: no service is named "ghost"}
-replicas(api) = 1 {value = 1; 2 series ignored: no service is named "ghost"}
+up(api) = true {value = 1; 2 series ignored, for example: no service is named "ghost"}
+up(db) = false {value = 0; 2 series ignored, for example: no service is named "ghost"}
+up('../admin?x=1#é\'') = unknown [the sample is NaN] {2 series ignored, for example: no service is named "ghost"}
+up('-rf') = unknown [no series is about up('-rf')] {2 series ignored, for example: no service is named "ghost"}
+replicas('-rf') = 7 {no series is about replicas('-rf'); 2 series ignored, for example: no service is named "ghost"}
+replicas(api) = 1 {value = 1; 2 series ignored, for example: no service is named "ghost"}
 version(api) = 'v40' {labels.version = "v40"}
 version(db) = '' {labels.version = ""}`)
 	same(t, log.lines(), "POST /api/v1/query\nPOST /api/v1/query")
@@ -197,12 +197,14 @@ func TestAQueryWithoutParametersAndAScalar(t *testing.T) {
 func TestWarningsAreKeptAndMakeAbsenceUnknown(t *testing.T) {
 	m := newTestModel(t)
 	m.servePrometheus(t, map[string]func() promAnswer{
-		"q()": func() promAnswer {
-			return promAnswer{series: []string{"service=api,i=1 1", "service=db,i=1 0"}, warnings: []string{"store-2 timed out"}, infos: []string{"not a counter"}}
+		timed("m"): func() promAnswer {
+			a := marked(time.Now(), time.Second, "service=api,i=1 1", "service=db,i=1 0")
+			a.warnings, a.infos = []string{"store-2 timed out"}, []string{"not a counter"}
+			return a
 		},
 	})
-	body := prometheusBody("up", "q()", "value > 0", "absent = false")
-	body += prometheusBody("in_lb", "q()", "value > 0", `reduce = "any"`) + prometheusBody("replicas", "q()", "value", `reduce = "sum"`)
+	body := prometheusBody("up", "m", "value > 0", "absent = false")
+	body += prometheusBody("in_lb", "m", "value > 0", `reduce = "any"`) + prometheusBody("replicas", "m", "value", `reduce = "sum"`)
 	w, _ := m.compile(t, t.TempDir(), body)
 	same(t, m.observe(t, w, "up(api)", "up('-rf')", "in_lb(api)", "in_lb(db)", "replicas(api)"), `
 up(api) = true {value = 1; warning: store-2 timed out; info: not a counter}
@@ -210,6 +212,48 @@ up('-rf') = unknown [no series is about up('-rf'), but the answer may not be who
 in_lb(api) = true {value = 1; warning: store-2 timed out; info: not a counter}
 in_lb(db) = unknown [the answer may not be whole: store-2 timed out] {warning: store-2 timed out; info: not a counter}
 replicas(api) = unknown [the answer may not be whole: store-2 timed out] {warning: store-2 timed out; info: not a counter}`)
+}
+
+// A sum over what one store did not tell is another sum.
+func TestAWarningMakesUnknownWhatIsMadeOfSeveralSeries(t *testing.T) {
+	for _, c := range []struct{ query, warning, reduce, want string }{
+		{"sum by (service) (m)", "store-2 timed out", "", "unknown [the answer may not be whole: store-2 timed out] {warning: store-2 timed out}"},
+		{"m > 0", "store-2 timed out", "any", "unknown [the answer may not be whole: store-2 timed out] {warning: store-2 timed out}"},
+		{"sum by (service) (m)", "", "", "true {value = 1}"},
+		{"rate(m[1m])", "PromQL info: metric might not be a counter", "", "true {value = 1; info: metric might not be a counter}"},
+		{"rate(m[1m])", "PromQL warning: a mix of histograms", "", "unknown [the answer may not be whole: PromQL warning: a mix of histograms] {warning: PromQL warning: a mix of histograms}"},
+	} {
+		m := newTestModel(t)
+		m.servePrometheus(t, map[string]func() promAnswer{c.query: func() promAnswer {
+			a := promAnswer{series: []string{"service=api 1"}}
+			if c.warning != "" {
+				a.warnings = []string{c.warning}
+			}
+			return a
+		}})
+		more := ""
+		if c.reduce != "" {
+			more = fmt.Sprintf("reduce = %q", c.reduce)
+		}
+		w, diags := m.compile(t, t.TempDir(), prometheusBody("up", c.query, "value > 0", more)) // It warns that no effect is ever confirmed.
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		same(t, m.observe(t, w, "up(api)"), "up(api) = "+c.want)
+	}
+}
+
+func TestASourceTellsWhichPrometheusWasAskedAndNoCredentials(t *testing.T) {
+	m := newTestModel(t)
+	m.servePrometheus(t, map[string]func() promAnswer{"q()": fixed("node=n1 1")})
+	bare := m.vars["at"].AsString()
+	m.vars["at"] = cty.StringVal(strings.Replace(bare, "http://", "http://joe:hunter2hunter2@", 1) + "/?token=opensesame")
+	w := m.mustCompile(t, prometheusBody("open", "q()", "value > 0")+discoverSeries("q()", "labels.node"))
+	for _, s := range []Source{w.Observe(t.Context(), m.u, m.refs(t, "open"), time.Time{})[0].Source, w.Discover(t.Context())[0].Source} {
+		if s != (Source{Kind: "prometheus", Query: "q()", Server: bare + "/"}) {
+			t.Errorf("got %+v", s)
+		}
+	}
 }
 
 func TestServersThatDoNotAnswerGiveUnknownWithAReason(t *testing.T) {

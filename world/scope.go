@@ -156,11 +156,21 @@ func (g *ground) url(e hcl.Expression) (string, error) {
 			continue
 		}
 		if n := g.names[p.param]; !plain(n) && strings.Contains(s, n) {
-			return "", fmt.Errorf("the name %q does not fit into a URL as it is; write urlencode(%s) in the url", n, p.param)
+			return "", &misfitError{
+				question: shownURL(strings.ReplaceAll(s, n, encode(n))),
+				why:      fmt.Sprintf("the name %q does not fit into a URL as it is; write urlencode(%s) in the url", n, p.param),
+			}
 		}
 	}
 	return s, checkURL(s)
 }
+
+// misfitError refuses an object's name where it would change what is asked or
+// done.
+type misfitError struct{ question, why string }
+
+// Error says why, and how to mend it.
+func (e *misfitError) Error() string { return e.why }
 
 // plain tells whether a name stands for itself anywhere in a URL.
 func plain(name string) bool {
@@ -201,7 +211,10 @@ func (g *ground) argv(e hcl.Expression) ([]string, error) {
 		if n := g.names[p.param]; ok && strings.HasPrefix(n, "-") {
 			for _, a := range out {
 				if strings.HasPrefix(a, n) {
-					return nil, fmt.Errorf("the name %q would be read as an option; put it behind a fixed text, as in \"--name=${%s}\"", n, p.param)
+					return nil, &misfitError{
+						question: commandLine(out),
+						why:      fmt.Sprintf("the name %q would be read as an option; put it behind a fixed text, as in \"--name=${%s}\"", n, p.param),
+					}
 				}
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fettleops/fettle/model"
+	"github.com/fettleops/fettle/world/redaction"
 )
 
 const (
@@ -27,19 +28,21 @@ const (
 )
 
 // sensitive takes the values of the model's sensitive variables out of texts
-// that are shown or recorded, in whatever form they usually come back. The nil
-// value takes out nothing.
+// that are shown or recorded, in whatever form they usually come back, and what
+// looks like a secret besides. The nil value has the built-in patterns alone.
 type sensitive struct {
-	forms [256][]string // by their first byte, the longest first
+	forms    [256][]string // by their first byte, the longest first
+	patterns redaction.Patterns
 }
 
-// newSensitive returns nil where no secret is long enough to be taken out.
-func newSensitive(secrets []string) *sensitive {
+// newSensitive returns nil where no secret is long enough to be taken out, and
+// the model has no patterns of its own.
+func newSensitive(secrets []string, own redaction.Patterns) *sensitive {
 	all := Forms(secrets)
-	if len(all) == 0 {
+	if len(all) == 0 && len(own) == 0 {
 		return nil
 	}
-	s := &sensitive{}
+	s := &sensitive{patterns: own}
 	for _, f := range all {
 		s.forms[f[0]] = append(s.forms[f[0]], f)
 	}
@@ -63,8 +66,11 @@ func Forms(secrets []string) []string {
 	return out
 }
 
-// Hide returns what takes secrets out of texts, in all their forms.
-func Hide(secrets []string) func(string) string { return newSensitive(secrets).text }
+// Hide returns what takes secrets out of texts, in all their forms, and then what
+// looks like one, by the built-in patterns and by those of the model.
+func Hide(secrets []string, own redaction.Patterns) func(string) string {
+	return newSensitive(secrets, own).text
+}
 
 // formsOf returns how a secret may be written: as it is, without the space
 // around it, line by line, and each of these as JSON, as part of a URL, quoted,
@@ -167,9 +173,28 @@ func (s *sensitive) scan(dst, text []byte, end bool) (out, rest []byte) {
 	return dst, nil
 }
 
-// text takes the secrets out, also one of which clipping left the beginning.
+// text takes the secrets out, also one of which clipping left the beginning, and
+// what looks like one.
 func (s *sensitive) text(t string) string {
-	if s == nil || t == "" {
+	if s == nil {
+		return redaction.Patterns(nil).Text(t)
+	}
+	return s.patterns.Text(s.known(t))
+}
+
+// output takes out of a whole output what looks like a secret. Those that are
+// known went while it was written.
+func (s *sensitive) output(b []byte) []byte {
+	var own redaction.Patterns
+	if s != nil {
+		own = s.patterns
+	}
+	return []byte(own.Text(string(b)))
+}
+
+// known takes out the secrets that are known.
+func (s *sensitive) known(t string) string {
+	if t == "" {
 		return t
 	}
 	b, _ := s.scan(nil, []byte(t), true)
@@ -206,15 +231,15 @@ func (s *sensitive) beginning(t string) string {
 
 // reading takes the secrets out of what a reading says, not out of its value.
 func (s *sensitive) reading(r Reading) Reading {
-	r.Err, r.Note, r.Source.Query = s.text(r.Err), s.text(r.Note), s.text(r.Source.Query)
+	r.Err, r.Note, r.Source = s.text(r.Err), s.text(r.Note), r.Source.with(s.text)
 	return r
 }
 
 // error takes the secrets out of an error's text. What it is stays known to
 // errors.Is; of the types of errors, [*HigherFenceError] alone stays.
 func (s *sensitive) error(err error) error {
-	if s == nil || err == nil {
-		return err
+	if err == nil {
+		return nil
 	}
 	var higher *HigherFenceError
 	if errors.As(err, &higher) {

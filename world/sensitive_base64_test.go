@@ -26,7 +26,7 @@ func TestSecretsAreTakenOutOfBase64(t *testing.T) {
 		}
 		alphabets := []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding, base64.RawURLEncoding}
 		coded := alphabets[rapid.IntRange(0, len(alphabets)-1).Draw(t, "alphabet")].EncodeToString([]byte(before + text + after))
-		left, right, found := strings.Cut(Hide([]string{secret})(coded), hiddenMark)
+		left, right, found := strings.Cut(Hide([]string{secret}, nil)(coded), hiddenMark)
 		if !found {
 			t.Fatalf("%q is in %s, which is shown as it is", secret, coded)
 		}
@@ -55,10 +55,10 @@ func TestFormsAreTheLongestFirst(t *testing.T) {
 	if seen["abc"] || !seen["abcd"] || !seen["abcdefgh"] {
 		t.Errorf("%q", forms)
 	}
-	if got := Hide([]string{"abcd", "abcdefgh"})("x abcdefgh y"); got != "x (sensitive) y" {
+	if got := Hide([]string{"abcd", "abcdefgh"}, nil)("x abcdefgh y"); got != "x (sensitive) y" {
 		t.Errorf("%q", got)
 	}
-	if got := Hide(nil)("abcd"); got != "abcd" {
+	if got := Hide(nil, nil)("abcd"); got != "abcd" {
 		t.Errorf("%q", got)
 	}
 }

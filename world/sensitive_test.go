@@ -199,12 +199,12 @@ func TestHowSecretsAreTakenOut(t *testing.T) {
 		{"twice", "abcd", "abcdabcd", "(sensitive)(sensitive)"},
 		{"the longer of two", "abcd", "abcdefgh", "(sensitive)"},
 	} {
-		s := newSensitive([]string{c.secret, "abcdefgh"})
+		s := newSensitive([]string{c.secret, "abcdefgh"}, nil)
 		if got := s.text(c.text); got != c.want {
 			t.Errorf("%s: got %s want %s", c.name, got, c.want)
 		}
 	}
-	if s := newSensitive([]string{"", "abc"}); s.text("abc") != "abc" || s != nil {
+	if s := newSensitive([]string{"", "abc"}, nil); s.text("abc") != "abc" || s != nil {
 		t.Error("what is too short is a secret")
 	}
 }
@@ -214,7 +214,7 @@ func TestWritesDoNotSplitSecrets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		secrets := rapid.SliceOfN(rapid.StringMatching("[ab]{4,7}"), 1, 3).Draw(t, "secrets")
 		text := rapid.StringMatching("[abc]{0,60}").Draw(t, "text") + "."
-		s := newSensitive(secrets)
+		s := newSensitive(secrets, nil)
 		whole, _ := s.scan(nil, []byte(text), true)
 		var out strings.Builder
 		h := &hiding{s: s, to: &out}

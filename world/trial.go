@@ -64,7 +64,7 @@ func (w *World) Try(ctx context.Context, t Trying) []Trial {
 	})
 	for i := range out {
 		s := &out[i]
-		s.Says, s.Source.Query = w.sensitive.text(s.Says), w.sensitive.text(s.Source.Query)
+		s.Says, s.Source = w.sensitive.text(s.Says), s.Source.with(w.sensitive.text)
 	}
 	return out
 }

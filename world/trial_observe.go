@@ -94,7 +94,9 @@ func (d *observed) add(ctx context.Context, r *round, a askedAtom) {
 	}
 	if answered {
 		d.series, d.matched = a.asked.answer.series, got.Matched
-		d.oldest = oldest(d.oldest, got.Sampled, d.oldest.IsZero())
+		if t := got.Sampled; d.oldest.IsZero() || t.Before(d.oldest) {
+			d.oldest = t
+		}
 	}
 }
 
@@ -139,13 +141,13 @@ func (d *observed) say(u *model.Universe, t *Trial) {
 	case d.matched != nil && d.matched.To == 0:
 		t.Wrong, t.Says = "Nothing matched", d.matched.String()
 		t.Mend = "Look whether the question asks for the right thing, and whether what names an object there is the name of one in the model."
+	case d.series != nil && d.series.partial != "":
+		t.Wrong, t.Says = "Answer not whole", d.series.partial
+		t.Mend = "What is missing in such an answer is unknown, whatever absent says, and so is what a query made of several series."
 	case d.unknown != nil:
 		t.Wrong = "Not all known"
 		t.Says = fmt.Sprintf("%d of %d known; %s: %s", d.known, n, u.Text(d.unknown.Atom), d.unknown.Err)
 		t.Mend = "No action whose precondition needs to know it is carried out. Where no answer about an object means something, say with absent what."
-	case d.series != nil && d.series.partial != "":
-		t.Wrong, t.Says = "Answer not whole", d.series.partial
-		t.Mend = "What is missing in such an answer is unknown, whatever absent says."
 	default:
 		t.Says = fmt.Sprintf("%d of %d known", d.known, n)
 		if d.matched != nil {

@@ -33,6 +33,15 @@ type Block struct {
 type Source struct {
 	Kind  string // http, prometheus, exec, …
 	Query string // a URL, a query, a command line
+	// Server is the address that was asked, without credentials, where Query
+	// does not tell it.
+	Server string
+}
+
+// with returns the source with each text changed.
+func (s Source) with(change func(string) string) Source {
+	s.Query, s.Server = change(s.Query), change(s.Server)
+	return s
 }
 
 // Reading is one observed value.
@@ -47,6 +56,8 @@ type Reading struct {
 	// Matched tells how the answer was shared out among the objects; nil where
 	// there is none, or it is about one object.
 	Matched *Matched
+
+	untimed string // why Sampled is zero, where the reason is a special one
 }
 
 // Fence is a token to be raised at the actuators of these resources.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -32,14 +31,16 @@ func newApproveCommand(a *app) *cobra.Command {
 		Use:   "approve RUN",
 		Short: "Say yes to what a run asks, or give it another plan",
 		Long: "Answers the question of a run: whether its plan, or one step of it, may be carried out. It shows what is approved, and\n" +
-			"writes down who approved it, when and why. The approval is for that model, goal and plan alone, until approval_expires\n" +
-			"of the policy; deleting it, or `fettle reject`, takes it back before the next action. RUN is an id, the beginning of\n" +
-			"one, or \"last\".\n\n" +
+			"writes down who approved it, when and why. The approval is for that model, goal and plan alone, in the round that asks,\n" +
+			"until approval_expires of the policy: the same plan made anew after a failure is asked about again, unless the policy has\n" +
+			"approval_covers, and so is a plan that a rule asks about by then. Deleting it, or `fettle reject`, takes it back before\n" +
+			"the next action. RUN is an id, the beginning of one, or \"last\".\n\n" +
 			"A run that asks on a terminal, or waits with --wait, goes on at once. One that ended waiting (exit status 4) goes on\n" +
 			"with `fettle resume`: the approved plan is carried out as it is, without planning anew, if it is still valid from what\n" +
 			"is observed then; otherwise the approval is void, and the run plans and asks anew.\n\n" +
 			"With --plan another plan is given in place of the one that waits. It is held against the model, the policy and what\n" +
-			"was observed last; one that is not valid is refused with its critique, and nothing is kept.\n\n" +
+			"was observed last; one that is not valid is refused with its critique, and nothing is kept. A question about one step, or about\n" +
+			"going back after the run stopped, takes no plan.\n\n" +
 			"Exit status: 0 it is approved, 1 there is nothing that can be, 2 the plan given is not valid.",
 		Example: "  fettle approve last --reason \"agreed with the database team\"\n  fettle approve 01J9ZC --plan-hash 5f2b91c07a33\n" +
 			"  fettle approve last --plan shorter.plan --model examples/fleet",
@@ -64,7 +65,7 @@ func newApproveCommand(a *app) *cobra.Command {
 }
 
 func (a *app) approver(l *loaded, s *store, k *lease.Locker) executor.Approver {
-	return executor.Approver{Client: s.Client(), Locker: k, Journal: s.journal, Secrets: world.Forms(l.Secrets)}
+	return executor.Approver{Client: s.Client(), Locker: k, Journal: s.journal, Secrets: world.Forms(l.Secrets), Redact: l.Redact}
 }
 
 func (a *app) approveRun(ctx context.Context, l *loaded, s *store, k *lease.Locker, name string, f decisionFlags) error {
@@ -78,8 +79,12 @@ func (a *app) approveRun(ctx context.Context, l *loaded, s *store, k *lease.Lock
 		return err
 	}
 	w := executor.Word{By: userName(), Reason: l.withoutSecrets(f.reason), PlanHash: f.planHash}
+	steps, err := by.Shown(ctx, *p)
+	if err != nil {
+		return err
+	}
 	if f.plan != "" {
-		if err := a.editPlan(ctx, l, s, k, *p, f, &w); err != nil {
+		if steps, err = a.editPlan(ctx, l, s, k, *p, f, &w); err != nil {
 			return err
 		}
 	}
@@ -91,69 +96,44 @@ func (a *app) approveRun(ctx context.Context, l *loaded, s *store, k *lease.Lock
 	if err != nil {
 		return err
 	}
-	return a.sayApproved(*p, rep, next, f.format)
+	return a.sayApproved(*p, rep, steps, next, f.format)
 }
 
 // editPlan reads the plan to be approved in place of the one that waits, and
-// refuses it where it is not valid.
-func (a *app) editPlan(ctx context.Context, l *loaded, s *store, k *lease.Locker, p executor.Pending, f decisionFlags, w *executor.Word) error {
+// refuses it where it is not valid. It returns what the plan is to do.
+func (a *app) editPlan(
+	ctx context.Context, l *loaded, s *store, k *lease.Locker, p executor.Pending, f decisionFlags, w *executor.Word,
+) ([]executor.PlannedStep, error) {
+	if err := p.TakesPlan(); err != nil {
+		return nil, err
+	}
 	file, err := a.planFile(f.plan)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if l.policy == nil {
-		return errors.New("this model has no policy, so nothing of it can be run")
+		return nil, errors.New("this model has no policy, so nothing of it can be run")
 	}
 	c, err := a.runConfig(l, file, p.Goal) // It checks what a saved plan is for.
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c.Locker, c.Beliefs = k, executor.Beliefs{Client: s.Client(), Keys: k.Keys()}
-	tried, steps, err := executor.CheckPlan(ctx, c, s.journal, p.Run, file)
+	checked, err := executor.CheckPlan(ctx, c, s.journal, p.Run, file)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if tried.Critique != "" {
-		return a.refusePlan(tried, f.format)
+	if checked.Critique != "" {
+		return nil, a.refusePlan(checked.Attempt, f.format)
 	}
-	for _, st := range steps {
+	for _, st := range checked.Read {
 		w.Plan = append(w.Plan, st.String())
 	}
 	if len(w.Plan) == 0 {
-		return fmt.Errorf("plan %s has no steps; `fettle cancel %s` ends the run", file.Name, p.Run)
+		return nil, fmt.Errorf("plan %s has no steps; `fettle cancel %s` ends the run", file.Name, p.Run)
 	}
-	w.Hash = executor.PlanHash(l.Hash, p.Goal, steps)
-	return nil
-}
-
-// approvedJSON is an approval, as JSON.
-type approvedJSON struct {
-	executor.Reply
-	Plan []string `json:"plan"` // that is approved
-	Next string   `json:"next"` // what is to be done
-}
-
-func (a *app) sayApproved(p executor.Pending, rep executor.Reply, next, format string) error {
-	steps, more := p.Plan, p.More
-	if len(rep.Plan) > 0 {
-		steps, more = rep.Plan, 0
-	}
-	if format == "json" {
-		return writeJSON(a.out, approvedJSON{rep, steps, next})
-	}
-	switch {
-	case p.Step > 0:
-		fmt.Fprintf(a.out, "approved for run %s, goal %s: step %d of plan %s, %s\n", p.Run, plain(p.Goal), p.Step, shortHash(p.PlanHash), plain(p.Action))
-	case len(rep.Plan) > 0:
-		fmt.Fprintf(a.out, "approved for run %s, goal %s: plan %s, in place of %s\n%s", p.Run, plain(p.Goal), shortHash(rep.PlanHash), shortHash(p.PlanHash), planLines(steps, more))
-	default:
-		fmt.Fprintf(a.out, "approved for run %s, goal %s: plan %s\n%s", p.Run, plain(p.Goal), shortHash(rep.PlanHash), planLines(steps, more))
-	}
-	if rep.Expires != nil {
-		fmt.Fprintf(a.out, "good until %s\n", rep.Expires.Local().Format(time.DateTime))
-	}
-	fmt.Fprintln(a.out, next)
-	return nil
+	w.Hash, w.Why = executor.PlanHash(l.Hash, p.Goal, checked.Read), checked.Why
+	return checked.Planned, nil
 }
 
 // whatNext says what goes on with a run that was answered.

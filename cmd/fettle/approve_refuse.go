@@ -28,7 +28,8 @@ func (a *app) refusePlan(tried planner.Attempt, format string) error {
 	return answer(exitNo)
 }
 
-// withoutSecrets keeps the values of sensitive variables out of what a person wrote.
+// withoutSecrets keeps the values of sensitive variables, and what looks like a
+// secret, out of what a person wrote.
 func (l *loaded) withoutSecrets(text string) string {
 	return l.redact(text)
 }

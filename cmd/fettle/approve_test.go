@@ -49,7 +49,7 @@ func TestARunThatWaitsIsApprovedByCommandAndGoneOnWith(t *testing.T) {
 		t.Errorf("said %s", out)
 	}
 	out := h.fettle(exitDone, "approve", "last", "--reason", "agreed")
-	for _, want := range []string{"approved for run ", "  1  unlock(back)\n", "  2  unlock(front)\n", "go on with `fettle resume "} {
+	for _, want := range []string{"approved for run ", "  1  unlock(back)   open(back) → true   unfenced\n", "  2  unlock(front)  open(front) → true  unfenced\n", "go on with `fettle resume "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -25,6 +25,9 @@ func (f *runFlags) askingFlags(fl *pflag.FlagSet, plans string) {
 // or from elsewhere, for which --wait waits.
 func (a *app) asking(ctx context.Context, f runFlags, c *executor.Config) {
 	c.Ask, c.AskSteps, c.Wait = a.asker(ctx, f.format), f.step, f.wait
+	if !isTerminal(a.in) {
+		c.Ask = nil
+	}
 	if f.approve {
 		c.Preapproved = "--approve"
 	}
@@ -58,6 +61,9 @@ func question(q executor.Question, format string) string {
 		return fmt.Sprintf("%sCarry out step %d, %s? Only \"yes\" is accepted: ", because(q, format), q.Step.Step, plain(q.Step.Action))
 	}
 	s := because(q, format) + "Carry out this plan? Only \"yes\" is accepted: "
+	if q.Restore {
+		s = because(q, format) + "The run has stopped. Go back like this? Only \"yes\" is accepted: "
+	}
 	for _, st := range q.Plan.Steps {
 		if st.Unprotected {
 			return "Steps marked unprotected may act late if this process is paused; the actuator would not notice.\n" + s

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fettleops/fettle/executor"
 	"github.com/fettleops/fettle/executor/audit"
+	"github.com/fettleops/fettle/journal"
 )
 
 func newAuditCommand(a *app) *cobra.Command {
@@ -98,6 +99,10 @@ func (a *app) foldRuns(ctx context.Context, s *store, f *audit.Fold, since time.
 		return err
 	}
 	for _, rec := range heads {
+		if rec.Damaged != nil {
+			s.passOver([]journal.Head{rec})
+			continue
+		}
 		if rec.Updated.Before(since) {
 			continue
 		}

@@ -188,7 +188,11 @@ func doubtText(act *audit.Action) string {
 		parts = append(parts, fmt.Sprintf("%d begun with no end on record", act.Unfinished))
 	}
 	if len(act.Resolved) > 0 {
-		parts = append(parts, "found out later: "+byCount(act.Resolved))
+		later := "found out later: " + byCount(act.Resolved)
+		if act.ByHand > 0 {
+			later += fmt.Sprintf(", %d of them by a person's word", act.ByHand)
+		}
+		parts = append(parts, later)
 	}
 	return strings.Join(parts, "; ")
 }

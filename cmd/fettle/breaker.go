@@ -30,7 +30,7 @@ func newBreakerCommand(a *app) *cobra.Command {
 			if err := oneOf("-o", format, "text", "json"); err != nil {
 				return err
 			}
-			err := a.withLedger(cmd.Context(), path, func(s policy.Shared, g *ledger.Ledger) error {
+			err := a.withLedger(cmd.Context(), path, func(_ *loaded, s policy.Shared, g *ledger.Ledger) error {
 				return a.breaker(cmd.Context(), s, g, format)
 			})
 			if no := (*noStoreError)(nil); errors.As(err, &no) && format == "json" {
@@ -48,13 +48,13 @@ func newBreakerCommand(a *app) *cobra.Command {
 
 // withLedger uses the ledger in the model's store, where there is one, with the
 // limits of the model's policy.
-func (a *app) withLedger(ctx context.Context, path string, use func(policy.Shared, *ledger.Ledger) error) error {
+func (a *app) withLedger(ctx context.Context, path string, use func(*loaded, policy.Shared, *ledger.Ledger) error) error {
 	return a.withLocker(ctx, path, a.existingStore, func(l *loaded, s *store, k *lease.Locker) error {
 		var limits policy.Shared
 		if l.policy != nil {
 			limits = l.policy.Shared
 		}
-		return use(limits, ledger.New(s.Client(), k.Keys(), nil))
+		return use(l, limits, ledger.New(s.Client(), k.Keys(), nil))
 	})
 }
 
@@ -139,6 +139,8 @@ func (a *app) showGoal(b policy.BreakerState) {
 		fmt.Fprintf(a.out, "    %s\n", plain(o.String()))
 	}
 	switch {
+	case b.Trial != "" && b.Waits:
+		fmt.Fprintf(a.out, "    run %s was let through to try, and waits: `fettle resume` or `fettle cancel` it\n", plain(b.Trial))
 	case b.Trial != "":
 		fmt.Fprintf(a.out, "    run %s was let through to try, and is under way\n", plain(b.Trial))
 	case b.Open && !b.Until.IsZero():

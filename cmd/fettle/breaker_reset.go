@@ -30,8 +30,8 @@ func newBreakerResetCommand(a *app) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("a goal is named as %q is not: %w", args[0], err)
 			}
-			err = a.withLedger(cmd.Context(), path, func(_ policy.Shared, g *ledger.Ledger) error {
-				return a.resetBreaker(cmd.Context(), g, model.FormatAtom(name, objects...), reason, format)
+			err = a.withLedger(cmd.Context(), path, func(l *loaded, _ policy.Shared, g *ledger.Ledger) error {
+				return a.resetBreaker(cmd.Context(), g, model.FormatAtom(name, objects...), l.withoutSecrets(reason), format)
 			})
 			return without(err, noRunsYet)
 		},

@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fettleops/fettle/executor"
+	"github.com/fettleops/fettle/world"
 )
 
 func newCancelCommand(a *app) *cobra.Command {
@@ -25,7 +27,7 @@ func newCancelCommand(a *app) *cobra.Command {
 				return err
 			}
 			return a.withStore(cmd.Context(), path, func(s *store) error {
-				return a.cancel(cmd.Context(), s, args[0], reason, format)
+				return a.cancel(cmd.Context(), s, path, args[0], reason, format)
 			})
 		},
 	}
@@ -36,17 +38,20 @@ func newCancelCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func (a *app) cancel(ctx context.Context, s *store, name, reason, format string) error {
+func (a *app) cancel(ctx context.Context, s *store, path, name, reason, format string) error {
 	id, err := findRun(ctx, s, name)
 	if err != nil {
 		return err
 	}
 	locker := a.locker(s)
 	defer locker.Close()
-	k := executor.Canceller{Client: s.Client(), Locker: locker, Journal: s.journal, OnAsked: func() {
+	k := executor.Canceller{
+		Client: s.Client(), Locker: locker, Journal: s.journal, Secrets: world.Forms(s.model.Secrets), Redact: s.model.Redact, Model: a.modelOf(ctx, s, path, id),
+	}
+	k.OnAsked = func() {
 		fmt.Fprintf(a.err, "run %s is asked to end; its action in flight is finished and recorded first\n", id)
-	}}
-	end, err := k.Cancel(ctx, id, executor.Cancellation{By: userName(), Reason: reason})
+	}
+	end, err := k.Cancel(ctx, id, executor.Cancellation{By: userName(), Reason: s.withoutSecrets(reason)})
 	if err != nil {
 		return err
 	}
@@ -63,9 +68,21 @@ func (a *app) cancel(ctx context.Context, s *store, name, reason, format string)
 		for _, d := range end.InDoubt {
 			fmt.Fprintf(a.out, "  in doubt  %s\n", plain(d))
 		}
+		for _, o := range end.Owed {
+			if !slices.ContainsFunc(end.InDoubt, func(d string) bool { return strings.Contains(o, d) }) {
+				fmt.Fprintf(a.out, "  you owe   %s\n", plain(o))
+			}
+		}
 		if len(end.Released) > 0 {
 			fmt.Fprintf(a.out, "  released  %s\n", plain(strings.Join(end.Released, ", ")))
 		}
 	}
 	return nil
+}
+
+// modelOf finds the model that a run was driven with: the one at the path where
+// it is unchanged, else the one that the journal has.
+func (a *app) modelOf(ctx context.Context, s *store, path, id string) executor.ModelOf {
+	m := &replayModels{app: a, flags: replayFlags{model: path}, body: func(sum string) ([]byte, error) { return s.journal.Blob(ctx, id, sum) }}
+	return m.find
 }

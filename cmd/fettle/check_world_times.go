@@ -2,9 +2,12 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/fettleops/fettle/lease"
+	"github.com/fettleops/fettle/model"
+	"github.com/fettleops/fettle/policy"
 	"github.com/fettleops/fettle/world"
 )
 
@@ -40,8 +43,27 @@ func (l *loaded) unprotected(ttl, margin time.Duration) []world.Trial {
 			Block: fmt.Sprintf("action %q", act.Name), Source: world.Source{Kind: info.Run.Kind}, Range: info.Run.Range,
 			Says:  fmt.Sprintf("keeps no fence and may take %s, and a lease is good for %s without a renewal", l.world.Timeout(act), brief(ttl-margin)),
 			Wrong: "Unprotected action",
-			Mend:  fmt.Sprintf("Where this process is paused for longer, the action may act late, on what is somebody else's by then. Give it a fence block, a timeout of at most %s, or run --lease-ttl more.", brief(ttl-margin)),
+			Mend:  fmt.Sprintf("Where this process is paused for longer, the action may act late, on what is somebody else's by then. Give it a fence block, a timeout of at most %s, or run --lease-ttl more.%s", brief(ttl-margin), l.undoes(act)),
 		})
 	}
 	return out
+}
+
+// undoes says of which actions one is the undo that a run would go by itself.
+func (l *loaded) undoes(undo *model.Action) string {
+	if l.policy == nil || l.policy.OnStop != policy.Restore {
+		return ""
+	}
+	var of []string
+	for _, act := range l.Model.Actions {
+		if info := l.Actions[act]; info != nil && info.Undo != "" {
+			if name, _, err := model.ParseAtom(info.Undo); err == nil && name == undo.Name {
+				of = append(of, act.Name)
+			}
+		}
+	}
+	if len(of) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" It is the undo of %s: although on_stop = \"restore\", a run is not carried out without a person's approval of going back by it.", strings.Join(of, ", "))
 }

@@ -86,7 +86,7 @@ func foundObjects(found []world.Found) map[string]foundJSON {
 	out := map[string]foundJSON{}
 	now := time.Now()
 	for _, f := range found {
-		j := foundJSON{Found: f.Objects, sourceJSON: sourceJSON{Kind: f.Source.Kind, Query: f.Source.Query, Error: f.Err, Note: f.Note}}
+		j := foundJSON{Found: f.Objects, sourceJSON: sourceJSON{Kind: f.Source.Kind, Query: f.Source.Query, Server: f.Source.Server, Error: f.Err, Note: f.Note}}
 		if j.Found == nil {
 			j.Found = []string{}
 		}
@@ -155,7 +155,7 @@ func writeFound(w io.Writer, found []world.Found) {
 		if !f.Sampled.IsZero() {
 			age = ago(now.Sub(f.Sampled).Seconds()) + " ago  "
 		}
-		line := fmt.Sprintf("type %s  %d found  %s%s %s", f.Type.Name, len(f.Objects), age, p.faint(plain(f.Source.Kind)), plain(f.Source.Query))
+		line := fmt.Sprintf("type %s  %d found  %s%s %s", f.Type.Name, len(f.Objects), age, p.faint(askedAt(f.Source)), legible(f.Source.Query))
 		switch {
 		case f.Err != "":
 			line += "  " + p.bad(plain(f.Err))

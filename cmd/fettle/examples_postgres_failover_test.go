@@ -69,6 +69,9 @@ func TestExamplePostgresFailoverDoubtsAFailedPromotion(t *testing.T) {
 
 	id, _, _ := strings.Cut(s.fettle(exitDone, "intents"), " ")
 	s.fettle(exitDone, "intents", "resolve", id, "--as", "applied", "--reason", "pg3 says so on its console")
+	s.says(s.fettle(exitDone, "show", "last"), "promote(pg3) was in doubt, and is applied by the word of ", "pg3 says so on its console")
+	s.fettle(exitDone, "replay", "last")
+	s.says(s.fettle(exitDone, "audit"), "1 applied, 1 of them by a person's word")
 	s.fettle(exitDone, "run", "--approve", "--goal", "primary_serving")
 	s.order("isolate pg1", "isolate pg3", "promote pg2", "writes pg2")
 	s.order("add pg4", "drop pg2")

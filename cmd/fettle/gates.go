@@ -45,6 +45,7 @@ type situation struct {
 	queued  []lease.Holder     // the run's own tickets
 	intents []lease.Intent     // the run's own actions without an outcome
 	replies []executor.Reply   // to its questions, the oldest first
+	posed   bool               // a question of it is kept, and can be answered
 	now     time.Time
 }
 
@@ -109,11 +110,15 @@ func (s situation) waits() gate {
 	through := func(why string) gate { return gate{Gate: gateResume, What: why, Since: g.Since, Next: resume} }
 	switch g.Gate {
 	case gateApproval:
-		if why, at := s.answered(); why != "" {
+		if why, at := s.reply(); why != "" {
 			return gate{Gate: gateResume, What: why, Since: instant(at), Next: resume}
 		}
 		if g = s.asked(g); g.Until != nil && !s.now.Before(*g.Until) {
 			return gate{Gate: gateResume, What: g.What + "; the question is too old to be answered, and is put again", Since: g.Until, Next: resume}
+		}
+		if !s.posed { // An older version asked.
+			g.What += ": it is put again once the run is gone on with"
+			g.Next = nil
 		}
 		g.Next = append(g.Next, resume...)
 		return g
@@ -138,6 +143,10 @@ func (s situation) waits() gate {
 	return g
 }
 
+// isAnswered tells whether a person has answered what a run waits with, so that
+// nothing is in the way of going on.
+func isAnswered(gates []gate) bool { return len(gates) > 0 && gates[0].Gate == gateResume }
+
 func (s situation) paused() gate {
 	what := fmt.Sprintf("by %s: %s", s.pause.By, s.pause.Reason)
 	if s.pause.By == "" { // A record that another version wrote.
@@ -151,9 +160,9 @@ func (s situation) doubt(in lease.Intent) gate {
 	return gate{Gate: gateInDoubt, What: what, Since: instant(in.Since), Next: []string{"fettle intents"}}
 }
 
-// answered tells what a person said last, and when, where it is of the question
+// reply tells what a person said last, and when, where it is of the question
 // that the run waits with.
-func (s situation) answered() (string, time.Time) {
+func (s situation) reply() (string, time.Time) {
 	if len(s.replies) == 0 {
 		return "", time.Time{}
 	}

@@ -45,16 +45,17 @@ func newConcierge(ctx context.Context, s *store, k *lease.Locker, now time.Time)
 	return c, err
 }
 
-// gates tells what a run is at or waits for; nothing of one that has ended.
-func (c *concierge) gates(ctx context.Context, h executor.Head) ([]gate, error) {
+// gates tells what a run is at or waits for, and what people answered to it;
+// nothing of one that has ended.
+func (c *concierge) gates(ctx context.Context, h executor.Head) ([]gate, []executor.Reply, error) {
 	if h.Status != executor.Running && h.Status != executor.WaitingStatus {
-		return nil, nil
+		return nil, nil, nil
 	}
 	s, err := c.situation(ctx, h)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return s.gates(), nil
+	return s.gates(), s.replies, nil
 }
 
 // situation reads what the gates of a run are told from.
@@ -70,40 +71,43 @@ func (c *concierge) situation(ctx context.Context, h executor.Head) (situation, 
 	if err := each(c.s.journal.Events(ctx, h.Run), s.stand.event); err != nil {
 		return s, err
 	}
-	s.replies, err = c.replies(ctx, h.Run)
+	s.replies, s.posed, err = c.replies(ctx, h.Run)
 	return s, err
 }
 
-// replies reads what people answered to a run, the oldest first.
-func (c *concierge) replies(ctx context.Context, run string) ([]executor.Reply, error) {
+// replies reads what people answered to a run, the oldest first, and whether a
+// question of it is kept.
+func (c *concierge) replies(ctx context.Context, run string) (out []executor.Reply, posed bool, err error) {
 	prefix := c.k.Keys().Approval(run + "-")
 	resp, err := c.s.Client().Get(ctx, prefix, clientv3.WithPrefix())
 	if err != nil {
-		return nil, fmt.Errorf("read the approvals of run %s: %w", run, err)
+		return nil, false, fmt.Errorf("read the approvals of run %s: %w", run, err)
 	}
-	var out []executor.Reply
 	for _, kv := range resp.Kvs {
 		var r executor.Reply
-		if strings.HasSuffix(string(kv.Key), "-question") || json.Unmarshal(kv.Value, &r) != nil {
+		if strings.HasSuffix(string(kv.Key), "-question") {
+			posed = true
 			continue
 		}
-		out = append(out, r)
+		if json.Unmarshal(kv.Value, &r) == nil {
+			out = append(out, r)
+		}
 	}
 	slices.SortFunc(out, func(a, b executor.Reply) int { return a.At.Compare(b.At) })
-	return out, nil
+	return out, posed, nil
 }
 
-// gatesOf tells what one run is at or waits for.
-func (a *app) gatesOf(ctx context.Context, s *store, id string) ([]gate, error) {
+// gatesOf tells what one run is at or waits for, and what people answered to it.
+func (a *app) gatesOf(ctx context.Context, s *store, id string) ([]gate, []executor.Reply, error) {
 	h, err := headOf(ctx, s, id)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	k := a.locker(s)
 	defer k.Close()
 	c, err := newConcierge(ctx, s, k, time.Now())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	return c.gates(ctx, h)
 }

@@ -72,6 +72,10 @@ func TestARunTellsWhatItIsAt(t *testing.T) {
 	}
 	h.must(gate.Close())
 	h.fettle(exitDone, "cancel", run)
+	if out := h.fettle(exitDone, "show", run); !strings.Contains(out, "\nLeft undone, as last seen at ") || !strings.Contains(out, "unlock(back) may have written it") {
+		t.Errorf("cancelled: %s", out)
+	}
+	h.fettle(exitDone, "replay", run)
 	if out := h.fettle(exitDone, "runs", "--active"); out != "no runs\n" {
 		t.Errorf("active: %s", out)
 	}
@@ -147,9 +151,10 @@ func TestWhereARunStands(t *testing.T) {
 		"it looks while it waits":  {executor.Running, "", [][]any{{executor.StepWaiting, executor.Waiting{Busy: "others are at work"}, executor.Observed, executor.Observation{}, executor.StepWaiting, executor.Waiting{Busy: "others are at work"}}}, situation{}, gateBusy, "others are at work", 2 * time.Second, nil},
 		"it acts":                  {executor.Running, "", [][]any{{executor.StepArmed, executor.Armed{StepRef: step, Fence: 5}}}, situation{}, atActing, "step 2, drain(db), is carried out, fence 5", 2 * time.Second, nil},
 		"it goes back":             {executor.Running, "", [][]any{{executor.StepArmed, executor.Armed{StepRef: executor.StepRef{Step: 1, Action: "readd(db)", Restore: true}, Fence: 5}}}, situation{}, atRestoring, "step 1, readd(db), is carried out, fence 5", 2 * time.Second, nil},
-		"an approval is awaited":   {executor.WaitingStatus, "approval", [][]any{asked(nil), ended("approval", "m")}, situation{}, gateApproval, "approval of the plan 0123456789ab (1 step), asked for because rule x asks", 3 * time.Second, nil},
+		"an older version asked":   {executor.WaitingStatus, "approval", [][]any{plan, ended("approval", "m")}, situation{}, gateApproval, "approval of the plan 0123456789ab (1 step): it is put again once the run is gone on with", 3 * time.Second, nil},
+		"an approval is awaited":   {executor.WaitingStatus, "approval", [][]any{asked(nil), ended("approval", "m")}, situation{posed: true}, gateApproval, "approval of the plan 0123456789ab (1 step), asked for because rule x asks", 3 * time.Second, nil},
 		"it was given":             {executor.WaitingStatus, "approval", [][]any{asked(nil), ended("approval", "m")}, situation{replies: []executor.Reply{{Answer: "yes", By: "ann", At: at}}}, gateResume, "approved by ann", time.Hour, nil},
-		"it was given before":      {executor.WaitingStatus, "approval", [][]any{asked(nil), ended("approval", "m")}, situation{replies: []executor.Reply{{Answer: "yes", By: "ann", At: noon}}}, gateApproval, "approval of the plan 0123456789ab (1 step), asked for because rule x asks", 3 * time.Second, nil},
+		"it was given before":      {executor.WaitingStatus, "approval", [][]any{asked(nil), ended("approval", "m")}, situation{posed: true, replies: []executor.Reply{{Answer: "yes", By: "ann", At: noon}}}, gateApproval, "approval of the plan 0123456789ab (1 step), asked for because rule x asks", 3 * time.Second, nil},
 		"it expired":               {executor.WaitingStatus, "approval", [][]any{asked(nil), ended("approval", "m")}, situation{replies: []executor.Reply{{Answer: "yes", By: "ann", At: before, Expires: &before}}}, gateResume, "approved by ann, but that expired: it is asked again", time.Hour - time.Minute, nil},
 		"it was rejected":          {executor.WaitingStatus, "approval", [][]any{asked(nil), ended("approval", "m")}, situation{replies: []executor.Reply{{Answer: "no", By: "ann", Feedback: "not now", At: at}}}, gateResume, "rejected by ann, who says what to do otherwise: it plans anew", time.Hour, nil},
 		"the question expired":     {executor.WaitingStatus, "approval", [][]any{asked(&before), ended("approval", "m")}, situation{}, gateResume, "approval of the plan 0123456789ab (1 step), asked for because rule x asks; the question is too old to be answered, and is put again", time.Hour - time.Minute, nil},
@@ -173,6 +178,19 @@ func TestWhereARunStands(t *testing.T) {
 		g := s.gates()[0]
 		if g.Gate != c.gate || g.What != c.what || !g.Since.Equal(noon.Add(c.since)) || (g.Until == nil) != (c.until == nil) || g.Until != nil && !g.Until.Equal(*c.until) {
 			t.Errorf("%s: %+v since %v; want %s: %s since %v until %v", name, g, g.Since, c.gate, c.what, noon.Add(c.since), c.until)
+		}
+	}
+}
+
+// Only what is kept as a question can be answered.
+func TestAQuestionThatIsNotKeptCannotBeAnswered(t *testing.T) {
+	for posed, want := range map[bool]string{true: "fettle approve 01RUN,fettle reject 01RUN,fettle resume 01RUN", false: "fettle resume 01RUN"} {
+		s := situation{
+			posed: posed, now: noon, head: executor.Head{Run: "01RUN", Status: executor.WaitingStatus, Reason: "approval"},
+			stand: stood(t, executor.PlanAccepted, executor.Plan{PlanHash: "0123456789abcdef"}, executor.RunEnded, executor.Ended{Status: executor.WaitingStatus, Reason: "approval"}),
+		}
+		if got := strings.Join(s.gates()[0].Next, ","); got != want {
+			t.Errorf("posed %v: next %s", posed, got)
 		}
 	}
 }

@@ -37,12 +37,13 @@ var allowed = map[string][]string{
 	"lease/etcd":            {},
 	"journal":               {"lease/etcd"},
 	"world/process":         {},
-	"world":                 {"model", "lease", "world/process"},
+	"world/redaction":       {},
+	"world":                 {"model", "lease", "world/process", "world/redaction"},
 	"executor/ledger":       {"model", "policy", "lease"},
-	"executor":              {"model", "policy", "validator", "planner", "planner/search", "planner/llm/prompt", "lease", "journal", "world", "world/process", "executor/ledger"},
-	"executor/audit":        {"model", "policy", "validator", "planner", "planner/search", "planner/llm/prompt", "lease", "journal", "world", "world/process", "executor/ledger", "executor"},
-	"server":                {"model", "policy", "validator", "planner", "planner/search", "planner/llm/prompt", "lease", "journal", "world", "world/process", "executor/ledger", "executor"},
-	"server/notify":         {"model", "policy", "validator", "planner", "planner/search", "planner/llm/prompt", "lease", "journal", "world", "world/process", "executor/ledger", "executor"},
+	"executor":              {"model", "policy", "validator", "planner", "planner/search", "planner/llm/prompt", "lease", "journal", "world", "world/process", "world/redaction", "executor/ledger"},
+	"executor/audit":        {"model", "policy", "validator", "planner", "planner/search", "planner/llm/prompt", "lease", "journal", "world", "world/process", "world/redaction", "executor/ledger", "executor"},
+	"server":                {"model", "policy", "validator", "planner", "planner/search", "planner/llm/prompt", "lease", "journal", "world", "world/process", "world/redaction", "executor/ledger", "executor"},
+	"server/notify":         {"model", "policy", "validator", "planner", "planner/search", "planner/llm/prompt", "lease", "journal", "world", "world/process", "world/redaction", "executor/ledger", "executor"},
 }
 
 // noIO lists what a package that does no I/O may not reach.

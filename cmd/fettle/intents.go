@@ -14,6 +14,7 @@ import (
 	"github.com/fettleops/fettle/executor"
 	"github.com/fettleops/fettle/lease"
 	"github.com/fettleops/fettle/model"
+	"github.com/fettleops/fettle/world"
 )
 
 func newIntentsCommand(a *app) *cobra.Command {
@@ -144,9 +145,13 @@ func (a *app) resolveIntent(ctx context.Context, l *loaded, s *store, k *lease.L
 	if err != nil {
 		fmt.Fprintf(a.err, "Warning: what the run believes is left as it is: %v\n", err)
 	}
-	in, err = k.ResolveByHand(ctx, id, result, userName(), reason, ops...)
+	by := executor.Resolver{Locker: k, Journal: s.journal, Secrets: world.Forms(l.Secrets), Redact: l.Redact}
+	in, untold, err := by.Resolve(ctx, in, result, executor.Word{By: userName(), Reason: l.withoutSecrets(reason)}, ops...)
 	if err != nil {
 		return err
+	}
+	if untold != "" {
+		fmt.Fprintf(a.err, "the record of run %s does not tell of it yet: %s\n", plain(in.Owner.Run), plain(untold))
 	}
 	if format == "json" {
 		return writeJSON(a.out, in)

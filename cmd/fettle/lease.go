@@ -72,7 +72,7 @@ func (a *app) underLease(ctx context.Context, l *loaded, k *lease.Locker, key st
 	if ctx.Err() != nil { // One came before.
 		return &exitError{code: signalled + int(syscall.SIGINT), err: fmt.Errorf("ended by a signal before the lease of %s was taken", key)}
 	}
-	held, err := a.awaitLease(ctx, k, res, key, argv, f, signals)
+	held, err := a.awaitLease(ctx, k, res, key, l.ownerOf(argv, f.reason), f, signals)
 	if err != nil {
 		return err
 	}

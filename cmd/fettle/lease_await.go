@@ -19,9 +19,19 @@ import (
 // nobody's while there is no command.
 var endsWait = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 
+// ownerOf tells others who find the lease held what for: the command and the
+// reason, without what is secret in them.
+func (l *loaded) ownerOf(argv []string, reason string) lease.Owner {
+	told := make([]string, len(argv))
+	for i, arg := range argv {
+		told[i] = l.withoutSecrets(arg) // One by one, too: a secret may begin or end with a space.
+	}
+	return lease.Owner{Action: "fettle lease: " + l.withoutSecrets(strings.Join(told, " ")), Reason: l.withoutSecrets(reason)}
+}
+
 // awaitLease takes the lease, waiting its turn as long as it may.
 func (a *app) awaitLease(
-	ctx context.Context, k *lease.Locker, res lease.Resource, key string, argv []string, f leaseFlags, signals <-chan os.Signal,
+	ctx context.Context, k *lease.Locker, res lease.Resource, key string, owner lease.Owner, f leaseFlags, signals <-chan os.Signal,
 ) (*lease.Held, error) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
@@ -30,7 +40,6 @@ func (a *app) awaitLease(
 	if f.bounded && f.wait > 0 {
 		defer time.AfterFunc(f.wait, func() { cancel(errNotFree) }).Stop()
 	}
-	owner := lease.Owner{Action: "fettle lease: " + strings.Join(argv, " "), Reason: f.reason}
 	tell := func(busy *lease.BusyError) {
 		if f.bounded && f.wait <= 0 {
 			cancel(errNotFree)

@@ -52,7 +52,7 @@ func (a *app) breakLease(ctx context.Context, l *loaded, k *lease.Locker, key st
 		}
 		res = lease.ParseResource(model.FormatAtom(name, args...))
 	}
-	broken, err := k.Break(ctx, res, token, userName(), reason)
+	broken, err := k.Break(ctx, res, token, userName(), l.withoutSecrets(reason))
 	if err != nil {
 		return err
 	}

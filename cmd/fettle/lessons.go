@@ -32,7 +32,7 @@ func newLessonsCommand(a *app) *cobra.Command {
 			if err := oneOf("-o", format, "text", "json"); err != nil {
 				return err
 			}
-			err := a.withLessons(cmd.Context(), path, func(u *model.Universe, s executor.Lessons) error {
+			err := a.withLessons(cmd.Context(), path, func(_ *loaded, u *model.Universe, s executor.Lessons) error {
 				return a.lessons(cmd.Context(), u, s, format)
 			})
 			return a.orNone(err, format, noLessons)
@@ -46,9 +46,9 @@ func newLessonsCommand(a *app) *cobra.Command {
 }
 
 // withLessons uses the lessons in the model's store, where there is one.
-func (a *app) withLessons(ctx context.Context, path string, use func(*model.Universe, executor.Lessons) error) error {
+func (a *app) withLessons(ctx context.Context, path string, use func(*loaded, *model.Universe, executor.Lessons) error) error {
 	return a.withLocker(ctx, path, a.existingStore, func(l *loaded, s *store, k *lease.Locker) error {
-		return use(model.NewUniverse(l.Model), executor.Lessons{Client: s.Client(), Keys: k.Keys()})
+		return use(l, model.NewUniverse(l.Model), executor.Lessons{Client: s.Client(), Keys: k.Keys()})
 	})
 }
 

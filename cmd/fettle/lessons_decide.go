@@ -45,8 +45,8 @@ func (a *app) lessonCommand(deed executor.LessonDeed, cmd *cobra.Command) *cobra
 		if err := oneOf("-o", format, "text", "json"); err != nil {
 			return err
 		}
-		err = a.withLessons(cmd.Context(), path, func(u *model.Universe, s executor.Lessons) error {
-			return a.decideLesson(cmd.Context(), u, s, n, deed, reason, format)
+		err = a.withLessons(cmd.Context(), path, func(l *loaded, u *model.Universe, s executor.Lessons) error {
+			return a.decideLesson(cmd.Context(), u, s, n, deed, l.withoutSecrets(reason), format)
 		})
 		return without(err, noLessons)
 	}

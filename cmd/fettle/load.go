@@ -89,7 +89,7 @@ func worldConfig(l *load.Loaded) world.Config {
 	c := world.Config{
 		Folder: l.Folder, Eval: l.Eval, Observe: map[*model.Fluent]world.Block{},
 		Run: map[*model.Action]world.Block{}, Timeout: map[*model.Action]time.Duration{},
-		Discover: map[*model.Type]world.Block{}, Providers: map[string]world.Block{}, Secrets: l.Secrets,
+		Discover: map[*model.Type]world.Block{}, Providers: map[string]world.Block{}, Secrets: l.Secrets, Redact: l.Redact,
 	}
 	for _, b := range l.Providers {
 		c.Providers[b.Kind] = world.Block{Kind: b.Kind, Body: b.Body, Range: b.Range}

@@ -63,7 +63,7 @@ func (a *app) notifyOptions(l *loaded) notify.Options {
 	where := a.whereabouts(l.Loaded)
 	return notify.Options{
 		Secrets: world.Forms(l.Secrets), Agent: "fettle/" + version(),
-		Warn: func(text string) { fmt.Fprintln(a.err, "Warning:", plain(text)) },
+		Warn: func(text string) { fmt.Fprintln(a.err, "Warning:", plain(l.redact(text))) },
 		OnWait: func(most time.Duration) {
 			fmt.Fprintf(a.err, "the run is over; whoever is to be told of it is waited for, for at most %s; a signal ends that\n", most)
 		},

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -163,6 +165,7 @@ func stateOf(u *model.Universe, readings []world.Reading) *model.State {
 type sourceJSON struct {
 	Kind    string     `json:"kind"`
 	Query   string     `json:"query"`
+	Server  string     `json:"server,omitempty"` // the address that was asked, where the query does not tell it
 	Sampled *time.Time `json:"sampled"`
 	AgeS    *float64   `json:"age_s"`
 	Error   string     `json:"error,omitempty"`
@@ -176,7 +179,7 @@ func writeObservationJSON(w io.Writer, u *model.Universe, found []world.Found, r
 	for _, r := range readings {
 		text := u.Text(r.Atom)
 		state[text] = jsonValue(u, r.Atom.Fluent, r.Value)
-		s := sourceJSON{Kind: r.Source.Kind, Query: r.Source.Query, Error: r.Err, Note: r.Note}
+		s := sourceJSON{Kind: r.Source.Kind, Query: r.Source.Query, Server: r.Source.Server, Error: r.Err, Note: r.Note}
 		if !r.Sampled.IsZero() {
 			at, age := r.Sampled.UTC(), now.Sub(r.Sampled).Seconds()
 			s.Sampled, s.AgeS = &at, &age
@@ -230,13 +233,36 @@ func writeObservation(w io.Writer, u *model.Universe, readings []world.Reading) 
 		if !r.Value.Known() {
 			value = p.warn(value)
 		}
-		why := r.Source.Query
+		why := legible(r.Source.Query)
 		switch {
 		case r.Err != "":
-			why += "  " + p.bad(plain(r.Err))
+			why += "  " + p.bad(legible(r.Err))
 		case r.Note != "":
-			why += "  " + plain(r.Note)
+			why += "  " + legible(r.Note)
 		}
-		fmt.Fprintf(w, "%s  %s  %s  %s\n", pad(texts[i], tw), value, pad(age, 10), p.faint(plain(r.Source.Kind)+" ")+why)
+		fmt.Fprintf(w, "%s  %s  %s  %s\n", pad(texts[i], tw), value, pad(age, 10), p.faint(askedAt(r.Source)+" ")+why)
 	}
+}
+
+// askedAt names the kind of a source, and the server that was asked where the
+// query does not tell it.
+func askedAt(s world.Source) string {
+	if s.Server == "" {
+		return plain(s.Kind)
+	}
+	return plain(s.Kind) + " " + legible(s.Server)
+}
+
+// legible is plain, and escapes what a terminal does not show, or shows in
+// another order, as the name of an object has it: \u{202e}.
+func legible(s string) string {
+	var b strings.Builder
+	for _, r := range plain(s) {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, `\u{%x}`, r)
+		}
+	}
+	return b.String()
 }

@@ -73,7 +73,7 @@ func writeMatches(w io.Writer, readings []world.Reading) {
 	}
 	width := widest(40, names...)
 	for i, r := range told {
-		line := plain(r.Matched.String())
+		line := legible(r.Matched.String())
 		if r.Matched.To == 0 {
 			line = p.warn(line)
 		}

@@ -35,8 +35,8 @@ func (a *app) switchCommand(
 			if err := oneOf("-o", format, "text", "json"); err != nil {
 				return err
 			}
-			return a.withLocker(cmd.Context(), path, a.openStore, func(_ *loaded, _ *store, k *lease.Locker) error {
-				return do(cmd.Context(), k, reason, format)
+			return a.withLocker(cmd.Context(), path, a.openStore, func(l *loaded, _ *store, k *lease.Locker) error {
+				return do(cmd.Context(), k, l.withoutSecrets(reason), format)
 			})
 		},
 	}

@@ -176,9 +176,10 @@ func (l *loaded) modelOptions() llm.Options {
 	return o
 }
 
-// redact takes the values of sensitive variables out of a text, in whatever form.
+// redact takes the values of sensitive variables out of a text, in whatever form,
+// and what looks like a secret.
 func (l *loaded) redact(s string) string {
-	return world.Hide(l.Secrets)(s)
+	return world.Hide(l.Secrets, l.Redact)(s)
 }
 
 func (l *loaded) replayPlanner(b *load.Block) (planner.Proposer, error) {

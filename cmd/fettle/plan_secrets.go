@@ -9,13 +9,10 @@ import (
 )
 
 // tellable is what may be told of an attempt: the values of sensitive variables
-// are not, should whoever was asked have come by one. Of a plan that passed the
+// are not, should whoever was asked have come by one, nor what looks like a secret. Of a plan that passed the
 // steps are as they are: they name the model's own objects.
 func (l *loaded) tellable(at planner.Attempt) planner.Attempt {
-	if len(l.Secrets) == 0 {
-		return at
-	}
-	hide := world.Hide(l.Secrets)
+	hide := world.Hide(l.Secrets, l.Redact)
 	at.Critique, at.Proposal.Reason = hide(at.Critique), hide(at.Proposal.Reason)
 	at.Report.Critique, at.Report.Action = hide(at.Report.Critique), hide(at.Report.Action)
 	at.Proposal.Notes = hidden(at.Proposal.Notes, hide)
@@ -31,10 +28,7 @@ func (l *loaded) tellable(at planner.Attempt) planner.Attempt {
 
 // tellableResult is what may be told of a round.
 func (l *loaded) tellableResult(res planner.Result) planner.Result {
-	if len(l.Secrets) == 0 {
-		return res
-	}
-	hide := world.Hide(l.Secrets)
+	hide := world.Hide(l.Secrets, l.Redact)
 	res.Reason, res.Remarks = hide(res.Reason), hidden(res.Remarks, hide)
 	res.Attempts = slices.Clone(res.Attempts)
 	for i, at := range res.Attempts {

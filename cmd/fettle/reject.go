@@ -55,6 +55,7 @@ func (a *app) rejectRun(ctx context.Context, l *loaded, s *store, k *lease.Locke
 		return err
 	}
 	by := a.approver(l, s, k)
+	by.Model = a.modelOf(ctx, s, f.model, id)
 	rep, err := by.Reject(ctx, id, executor.Word{By: userName(), Feedback: l.withoutSecrets(f.feedback), PlanHash: f.planHash})
 	if err != nil {
 		return err

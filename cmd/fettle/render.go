@@ -30,6 +30,8 @@ type renderer struct {
 	tty   bool                   // what is under way may be shown, and overwritten
 	doing bool                   // it stands there now
 	cols  func() int             // width of the terminal, 0 where there is none
+
+	answered bool // by a person, what the run waits with
 }
 
 func newRenderer(w io.Writer, run string) *renderer {

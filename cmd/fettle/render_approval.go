@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,13 +16,16 @@ func shortHash(hash string) string { return hash[:min(len(hash), 12)] }
 func (r *renderer) asked(e executor.Asked, _ time.Time) {
 	r.gap()
 	for _, why := range e.Why {
-		if !strings.HasPrefix(why, "mode = ") {
+		if !byMode(why) {
 			r.line("  %s  %s", r.p.warn("asked because of"), plain(why))
 		}
 	}
 	what := "plan " + shortHash(plain(e.PlanHash))
 	if e.Step > 0 {
 		what = fmt.Sprintf("step %d of plan %s", e.Step, shortHash(plain(e.PlanHash)))
+	}
+	if e.Restore {
+		what = "going back, " + what + ","
 	}
 	until := ""
 	if e.Expires != nil {
@@ -33,12 +35,12 @@ func (r *renderer) asked(e executor.Asked, _ time.Time) {
 	r.gap()
 }
 
+// byMode tells whether a reason to ask is the policy's mode, which says nothing of the plan.
+func byMode(why string) bool { return strings.HasPrefix(why, "mode = ") }
+
 // approval tells what became of a question.
 func (r *renderer) approval(e executor.Approved, _ time.Time) {
-	who := plain(e.By)
-	if e.Host != "" {
-		who += " on " + plain(e.Host)
-	}
+	who := answeredBy(e)
 	what := "the plan"
 	if e.Step > 0 {
 		what = fmt.Sprintf("step %d", e.Step)
@@ -55,13 +57,35 @@ func (r *renderer) approval(e executor.Approved, _ time.Time) {
 	case executor.AnswerCovered:
 		r.line("  covered by the approval of plan %s%s: %s", shortHash(plain(e.Covers)), by(who), plain(e.Bounds))
 	case executor.AnswerVoid:
-		r.line("  %s", r.p.warn(fmt.Sprintf("the approval%s is void: the plan is no longer valid from what is observed; it is planned and asked anew", by(who))))
+		r.line("  %s", r.p.warn(fmt.Sprintf("the approval%s is void: %s", by(who), whyVoid(e))))
 	case executor.AnswerExpired:
 		r.line("  %s", r.p.warn(what+": the time to answer, or the approval"+by(who)+", has expired"))
 	default:
 		return
 	}
 	r.gap()
+}
+
+// answeredBy says who gave an answer, from where, and how where not at a question.
+func answeredBy(e executor.Approved) string {
+	who := plain(e.By)
+	switch {
+	case who == "":
+		return plain(e.How)
+	case e.How != "":
+		return who + " with " + plain(e.How)
+	case e.Host != "":
+		return who + " on " + plain(e.Host)
+	}
+	return who
+}
+
+// whyVoid says why an approval no longer lets its plan be carried out.
+func whyVoid(e executor.Approved) string {
+	if e.Reason == executor.RoundOver {
+		return e.Reason + "; what is planned now is asked about"
+	}
+	return "the plan is no longer valid from what is observed; it is planned and asked anew"
 }
 
 func by(who string) string {
@@ -86,16 +110,4 @@ func (r *renderer) approved(e executor.Approved, who string) {
 		line += ": " + plain(e.Reason)
 	}
 	r.line("  %s", line)
-}
-
-// planLines writes a plan in a few lines.
-func planLines(steps []string, more int) string {
-	var b strings.Builder
-	for i, s := range slices.All(steps) {
-		fmt.Fprintf(&b, "  %3d  %s\n", i+1, plain(s))
-	}
-	if more > 0 {
-		fmt.Fprintf(&b, "       and %s more\n", count(more, "step"))
-	}
-	return b.String()
 }

@@ -26,16 +26,21 @@ type report struct {
 	pid     int
 	first   *executor.Observation // what it found when it began
 	looked  *executor.Observation // the last one
+	known   *executor.LastKnown   // of a run that goes on: what its journal knows of the world
+	unknown string                // why it does not
 	decided *executor.Decision    // the policy's last answer
 	ruled   *policy.Ruling        // the last one of its rules that was no leave
 
 	round, actions int
 	attempts       int
-	failed         tally // attempts
-	wrong          tally // steps that were refused or failed
-	loose          tally // steps carried out, or planned where none was, that may act late
+	failed         tally           // attempts
+	wrong          tally           // steps that were refused or failed
+	settled        map[string]bool // ids of actions that were in doubt
+	resolved       tally           // those of them by a person's word
+	loose          tally           // steps carried out, or planned where none was, that may act late
 	armed          bool
 	answers        []string // of people
+	told           map[answerKey]bool
 	spent          planner.Usage
 }
 
@@ -94,6 +99,8 @@ func (r *report) event(e journal.Event) error {
 		executor.StepFinished: decoded(r.finished),
 		executor.RunEnded:     decoded(func(executor.Ended, time.Time) { r.over = true }),
 		executor.RulesAsked:   decoded(r.ruling),
+
+		executor.DoubtResolved: decoded(r.saidOf),
 	}[e.Kind]
 	if !ok {
 		return nil
@@ -152,7 +159,36 @@ func (r *report) unguarded(s executor.PlannedStep) {
 	}
 }
 
+// answerKey tells answers apart.
+type answerKey struct {
+	hash   string
+	step   int
+	answer string
+	at     int64 // in ns; 0 in journals of older versions, which do not tell
+}
+
+// replied takes in what people answered that the journal does not have yet: it
+// is told there once the run goes on.
+func (r *report) replied(replies []executor.Reply) {
+	for _, rep := range replies {
+		k := answerKey{rep.PlanHash, rep.Step, rep.Answer, rep.At.UnixNano()}
+		old := k
+		old.at = 0
+		if !r.told[k] && !r.told[old] {
+			r.answered(executor.Approved{Step: rep.Step, Answer: rep.Answer, By: rep.By, PlanHash: rep.PlanHash, Feedback: rep.Feedback}, rep.At)
+		}
+	}
+}
+
 func (r *report) answered(d executor.Approved, at time.Time) {
+	k := answerKey{hash: d.PlanHash, step: d.Step, answer: d.Answer}
+	if d.At != nil {
+		k.at = d.At.UnixNano()
+	}
+	if r.told == nil {
+		r.told = map[answerKey]bool{}
+	}
+	r.told[k] = true
 	if d.By == "" || d.Answer == executor.AnswerNone {
 		return
 	}
@@ -194,6 +230,17 @@ func (r *report) finished(d executor.Finished, _ time.Time) {
 	r.wrong.add(fmt.Sprintf("%s %s: %s", mdName(d.Action), mdName(strings.ReplaceAll(d.Outcome, "_", " ")), mdProse(why)))
 }
 
+// saidOf keeps what became of an action in doubt.
+func (r *report) saidOf(d executor.Resolved, at time.Time) {
+	if r.settled == nil {
+		r.settled = map[string]bool{}
+	}
+	r.settled[d.ActionID] = true
+	if d.By != "" {
+		r.resolved.add(fmt.Sprintf("%s (%s) %s by %s, %s: %s", mdName(d.Action), mdName(d.ActionID), mdName(strings.ReplaceAll(d.Outcome, "_", " ")), mdName(d.By), stamp(at), mdProse(d.Reason)))
+	}
+}
+
 func (r *report) ruling(d executor.Ruled, _ time.Time) {
 	for _, u := range rulingsOf(d) {
 		if u.Effect != "" && u.Effect != policy.EffectAllow {
@@ -203,15 +250,37 @@ func (r *report) ruling(d executor.Ruled, _ time.Time) {
 }
 
 // reportRun writes the report of a run, also of one that goes on.
-func (a *app) reportRun(ctx context.Context, s *store, id string) error {
+func (a *app) reportRun(ctx context.Context, s *store, path, id string) error {
 	r := &report{run: id}
 	if err := each(s.journal.Events(ctx, id), r.event); err != nil {
 		return err
 	}
-	gates, err := a.gatesOf(ctx, s, id)
+	gates, replies, err := a.gatesOf(ctx, s, id)
 	if err != nil {
 		return err
 	}
+	r.replied(replies)
+	if !r.over {
+		if err := r.know(ctx, s, id, a.modelOf(ctx, s, path, id)); err != nil {
+			return err
+		}
+	}
 	_, err = fmt.Fprint(a.out, r.markdown(gates, time.Now()))
 	return err
+}
+
+// know finds out what the journal of a run that goes on knows of the world.
+func (r *report) know(ctx context.Context, s *store, id string, of executor.ModelOf) error {
+	var events []journal.Event
+	err := each(s.journal.Events(ctx, id), func(e journal.Event) error {
+		events = append(events, e)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if r.known, err = executor.Known(events, func(sum string) ([]byte, error) { return s.journal.Blob(ctx, id, sum) }, of); err != nil {
+		r.unknown = err.Error()
+	}
+	return nil
 }

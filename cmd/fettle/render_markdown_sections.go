@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/fettleops/fettle/executor"
 	"github.com/fettleops/fettle/policy"
-	"github.com/fettleops/fettle/server/notify"
 )
 
 // section is a list of the report. More counts what it has besides.
@@ -56,19 +56,19 @@ func (r *report) final() bool { return r.over && r.stand.ended.Status != executo
 func (r *report) sections(gates []gate, now time.Time) []section {
 	e := r.stand.ended
 	if !r.over {
-		e = executor.Ended{}
+		e = r.sofar()
 	}
-	owed := section{title: "A person owes", none: "decisions owed", items: mdProses(e.Owed)}
 	at, doubt := r.gates(gates, e, now)
 	back := section{title: "Not put back", none: "not put back"}
 	for _, n := range e.NotRestored {
 		back.items = append(back.items, notRestored(n))
 	}
+	worse, owed := r.worse(e), r.owed(e, gates)
+	if !r.over { // That there is none is known at its end.
+		back.none, worse.none, owed.none = "", "", ""
+	}
 	return []section{
-		back,
-		{title: "Left worse than it was", none: "left worse", items: mdNames(notify.Worse(r.first, e))},
-		owed, at,
-		doubt,
+		back, worse, owed, at, doubt,
 		r.evidence(e),
 		{title: "Last policy decision", items: r.decision()},
 		{title: "Failed attempts", none: "failed attempts", items: r.failed.items(), more: r.failed.more},
@@ -76,8 +76,50 @@ func (r *report) sections(gates []gate, now time.Time) []section {
 		{title: "Unprotected or unfenced", none: "unprotected or unfenced", items: r.loose.items(), more: r.loose.more},
 		{title: "Undone again", items: mdNames(e.Restored)},
 		{title: "Known way back, not gone", items: mdNames(e.WayBack)},
+		{title: "Said by a person of what was in doubt", items: r.resolved.items(), more: r.resolved.more},
 		{title: "Answers of people", items: r.answers},
 	}
+}
+
+// sofar is how a run that goes on would leave the world.
+func (r *report) sofar() executor.Ended {
+	e := executor.Ended{Actions: r.actions}
+	switch {
+	case r.known != nil:
+		e.Undone, e.UndoneMore, e.LastSeen = r.known.Missing, r.known.More, &r.known.At
+	case r.unknown != "":
+		e.Unseen = r.unknown
+	}
+	return e
+}
+
+// worse tells what held when the run began and does not now.
+func (r *report) worse(e executor.Ended) section {
+	s := section{title: "Left worse than it was", none: "left worse"}
+	if !r.final() {
+		s.title = "Worse than it was, so far"
+	}
+	w := executor.Worse(r.first, e)
+	s.items = mdNames(w.Conditions)
+	for _, c := range w.Unknown {
+		s.items = append(s.items, mdName(c)+" held, and is not known to hold now")
+	}
+	if w.Unsure != "" {
+		s.items = append(s.items, "cannot be told: "+mdProse(w.Unsure))
+	}
+	return s
+}
+
+// owed lists the decisions that a person owes, without that on a question which
+// was answered since.
+func (r *report) owed(e executor.Ended, gates []gate) section {
+	s := section{title: "A person owes", none: "decisions owed"}
+	for _, o := range e.Owed {
+		if (o != executor.OwedApproval || !isAnswered(gates)) && !r.isSettled(o) {
+			s.items = append(s.items, mdProse(o))
+		}
+	}
+	return s
 }
 
 // gates tells what a run that is not over is at, and which of its actions are in doubt.
@@ -95,9 +137,20 @@ func (r *report) gates(gates []gate, e executor.Ended, now time.Time) (at, doubt
 		}
 	}
 	if len(doubt.items) == 0 {
-		doubt.items = mdProses(e.InDoubt)
+		doubt.items = mdProses(slices.DeleteFunc(slices.Clone(e.InDoubt), r.isSettled))
 	}
 	return at, doubt
+}
+
+// isSettled tells whether a text is of an action in doubt of which the run knows
+// by now what became of it.
+func (r *report) isSettled(text string) bool {
+	for id := range r.settled {
+		if strings.Contains(text, "("+id+")") {
+			return true
+		}
+	}
+	return false
 }
 
 func notRestored(n executor.NotRestored) string {
@@ -121,26 +174,40 @@ func (r *report) evidence(e executor.Ended) section {
 			s.more += n
 		}
 		return s
-	case r.over:
+	case r.over, r.known != nil:
 		s.more = e.UndoneMore
 	case r.looked != nil:
+		s.title = "Goal, as the last look found it"
 		missing, s.more = r.looked.Missing, r.looked.More
-		if len(missing) == 0 {
-			s.items = []string{"held when the world was last looked at"}
-		}
+	default:
+		return s
+	}
+	if e.LastSeen != nil {
+		s.title = "Goal, as last seen " + stamp(*e.LastSeen)
 	}
 	for _, m := range missing {
-		how := "does not hold"
-		if m.Unknown {
-			how = "is not known to hold"
-		}
-		text := fmt.Sprintf("%s %s%s", mdName(m.Condition), how, cited(m.Because))
-		if m.Note != "" {
-			text += ": " + mdProse(m.Note)
-		}
-		s.items = append(s.items, text)
+		s.items = append(s.items, missed(m))
+	}
+	switch {
+	case r.over && e.Unseen != "":
+		s.items = append(s.items, "not known: "+mdProse(e.Unseen))
+	case !r.over && len(missing) == 0:
+		s.items = []string{"held when the world was last looked at"}
 	}
 	return s
+}
+
+// missed tells of a condition that does not hold.
+func missed(m executor.Missing) string {
+	how := "does not hold"
+	if m.Unknown {
+		how = "is not known to hold"
+	}
+	text := fmt.Sprintf("%s %s%s", mdName(m.Condition), how, cited(m.Because))
+	if m.Note != "" {
+		text += ": " + mdProse(m.Note)
+	}
+	return text
 }
 
 // cited tells the first of some facts: its value, and when and where it was seen.
@@ -155,6 +222,8 @@ func cited(facts []executor.Fact) string {
 		text += ", " + mdProse(f.Error)
 	case f.Source != "":
 		text += " at " + mdName(f.Source)
+	case f.Note != "":
+		text += ", " + mdProse(f.Note)
 	}
 	if f.Sampled != nil {
 		text += ", sampled " + stamp(*f.Sampled)

@@ -28,7 +28,12 @@ var noon = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 // reported is the report of events, pairs of kind and data, a second apart.
 func reported(t testing.TB, gates []gate, events ...any) string {
 	t.Helper()
-	r := &report{run: "01RUN"}
+	return reportedOf(t, &report{run: "01RUN"}, gates, events...)
+}
+
+// reportedOf is the report r of events.
+func reportedOf(t testing.TB, r *report, gates []gate, events ...any) string {
+	t.Helper()
 	for i := 0; i < len(events); i += 2 {
 		raw, err := json.Marshal(events[i+1])
 		if err != nil {
@@ -82,7 +87,7 @@ func TestTheReportOfARunThatEscalated(t *testing.T) {
 		"Goal `healthy` of `fleet`: `every service is in the balancer`\n\n" +
 		"Why: `same_failure_retries = 1 reached`\n\n" +
 		"## Not put back\n\n- `in_lb(api)` was `true`, is `false`: `on_stop is report`\n\n" +
-		"## Left worse than it was\n\n- `in_lb(api)`\n\n" +
+		"## Left worse than it was\n\n- `in_lb(api)`\n- `mem_ok(api)` held, and is not known to hold now\n\n" +
 		"## A person owes\n\n- `look at what keeps failing, then run again`\n\n" +
 		"## Goal\n\n- `in_lb(api)` does not hold: `in_lb(api) = false` at `http://lb/api`, sampled 2026-11-01T12:00:01Z\n- `mem_ok(api)` is not known to hold\n\n" +
 		"## Last policy decision\n\n- `stop` before `round`, `no_progress`: `same_failure_retries = 1 reached by not_applied restart(api)`\n\n" +
@@ -99,6 +104,90 @@ func TestTheReportOfARunThatEscalated(t *testing.T) {
 	}
 }
 
+// What a run that goes on has changed itself counts, though it has not looked since.
+func TestTheReportOfARunInItsMidstKnowsItsOwnSteps(t *testing.T) {
+	at := noon.Add(2 * time.Second)
+	known := &executor.LastKnown{At: at, Missing: []executor.Missing{
+		{Condition: "in_lb(api)", Because: []executor.Fact{{Fluent: "in_lb(api)", Value: false, Source: "http://lb"}}},
+		{Condition: "ok(api)", Unknown: true, Because: []executor.Fact{{Fluent: "ok(api)", Note: "mend(api) may have written it"}}},
+	}}
+	got := reportedOf(
+		t, &report{run: "01RUN", known: known}, nil,
+		executor.RunStarted, executor.Started{Goal: "healthy", Scope: "fleet", Host: "ops1", PID: 7},
+		executor.Observed, executor.Observation{Missing: []executor.Missing{{Condition: "ok(api)"}}},
+		executor.StepArmed, executor.Armed{StepRef: executor.StepRef{Step: 1, Action: "drain(api)"}},
+	)
+	for _, want := range []string{
+		"## Worse than it was, so far\n\n- `in_lb(api)`\n\n",
+		"## Goal, as last seen 2026-11-01T12:00:02Z\n\n- `in_lb(api)` does not hold: `in_lb(api) = false` at `http://lb`\n" +
+			"- `ok(api)` is not known to hold: `ok(api) = unknown`, `mend(api) may have written it`\n",
+		"None: in doubt, failed attempts, failed actions",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+}
+
+// A cancelled run of which nobody knows how it left the world says so.
+func TestTheReportOfARunThatNobodySawTheEndOf(t *testing.T) {
+	got := reported(
+		t, nil,
+		executor.RunStarted, executor.Started{Goal: "healthy", Scope: "fleet", Host: "ops1", PID: 7},
+		executor.Observed, executor.Observation{},
+		executor.RunEnded, executor.Ended{Status: executor.Cancelled, Actions: 1, Unseen: "it is gone"},
+	)
+	for _, want := range []string{"## Left worse than it was\n\n- cannot be told: `it is gone`\n", "## Goal\n\n- not known: `it is gone`\n", "None: not put back, decisions owed,"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+}
+
+// What a person has said since the run began to wait is no longer owed, though
+// the journal is told of it only once the run goes on.
+func TestTheReportOfARunThatWasAnswered(t *testing.T) {
+	at := noon.Add(30 * time.Second)
+	events := []any{
+		executor.RunStarted,
+		executor.Started{Goal: "healthy", Scope: "fleet", Host: "ops1", PID: 7},
+		executor.Observed,
+		executor.Observation{},
+		executor.Approval,
+		executor.Approved{PlanHash: "old", Answer: "no", By: "bob", At: &noon},
+		executor.RunEnded,
+		executor.Ended{Status: executor.WaitingStatus, Reason: "approval", Owed: []string{executor.OwedApproval, "see to b"}},
+	}
+	r := &report{run: "01RUN"}
+	reportedOf(t, r, nil, events...)
+	r.replied([]executor.Reply{{PlanHash: "old", Answer: "no", By: "bob", At: noon}, {PlanHash: "new", Answer: "yes", By: "ann", At: at}})
+	got := r.markdown([]gate{{Gate: gateResume, What: "approved by ann"}}, noon.Add(time.Minute))
+	want := "## Answers of people\n\n- `no` to the plan by `bob`, 2026-11-01T12:00:03Z\n- `yes` to the plan by `ann`, 2026-11-01T12:00:30Z\n\n"
+	if !strings.Contains(got, want) || !strings.Contains(got, "## A person owes\n\n- `see to b`\n\n") {
+		t.Errorf("got\n%s", got)
+	}
+	if got := r.markdown([]gate{{Gate: gateApproval, What: "approval"}}, noon); !strings.Contains(got, "- `"+executor.OwedApproval+"`\n") {
+		t.Errorf("before it was answered\n%s", got)
+	}
+}
+
+// What a person said became of an action in doubt is no longer owed nor in doubt.
+func TestTheReportOfADoubtThatAPersonSettled(t *testing.T) {
+	got := reported(
+		t, nil,
+		executor.RunStarted, executor.Started{Goal: "healthy", Scope: "fleet", Host: "ops1", PID: 7},
+		executor.Observed, executor.Observation{},
+		executor.RunEnded, executor.Ended{
+			Status: executor.Cancelled, Actions: 1, InDoubt: []string{"mend(api) (01RUN-002)"}, Owed: []string{"find out whether mend(api) (01RUN-002) took effect"},
+		},
+		executor.DoubtResolved, executor.Resolved{ActionID: "01RUN-002", Action: "mend(api)", Outcome: "not_applied", By: "ann", Reason: "the job never began"},
+	)
+	const want = "## Said by a person of what was in doubt\n\n- `mend(api)` (`01RUN-002`) `not applied` by `ann`, 2026-11-01T12:00:04Z: `the job never began`\n"
+	if !strings.Contains(got, want) || !strings.Contains(got, "None: not put back, left worse, decisions owed, in doubt,") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 // A run that goes on is told of as far as it has come, and what it is at.
 func TestTheReportOfARunThatGoesOn(t *testing.T) {
 	since := noon.Add(3 * time.Second)
@@ -110,7 +199,7 @@ func TestTheReportOfARunThatGoesOn(t *testing.T) {
 	)
 	for _, want := range []string{
 		"# Run `01RUN`: running, so far\n", "## What it is at\n\n- `busy since " + clock(since, noon.Add(time.Minute)) + " (57.0 s): in_lb is held by others`: `fettle leases`\n",
-		"## Goal\n\n- `up(db)` does not hold\n- 3 more, not listed here\n", "None: not put back, left worse, decisions owed, in doubt, failed attempts",
+		"## Goal, as the last look found it\n\n- `up(db)` does not hold\n- 3 more, not listed here\n", "None: in doubt, failed attempts",
 		"Took 59.0 s, 0 rounds, 0 attempts, 0 actions; began",
 	} {
 		if !strings.Contains(got, want) {

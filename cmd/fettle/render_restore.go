@@ -67,8 +67,11 @@ func roundTime(s float64) string {
 }
 
 func byWhat(how string) string {
-	if how == executor.ByUndo {
+	switch how {
+	case executor.ByUndo:
 		return "by undoing what was done"
+	case executor.ByPart:
+		return "by undoing what the run did, though that is not enough"
 	}
 	return "by a plan of the search"
 }
@@ -103,9 +106,17 @@ func (r *renderer) notRestored(e executor.Ended) {
 			r.line("            and %d more", len(facts)-i)
 			break
 		}
-		r.line("            %s  %s", pad(facts[i], w), plain(fmt.Sprintf("is %s, was %s", show(n.Now), show(n.Was))))
+		r.line("            %s  %s", pad(facts[i], w), plain(fmt.Sprintf("is %s, was %s%s", show(n.Now), show(n.Was), byOthers(n))))
 	}
 	r.line("  because   %s", plain(e.NotRestored[0].Reason))
+}
+
+// byOthers says that a fact is not what it was by nothing that the run did.
+func byOthers(n executor.NotRestored) string {
+	if n.Others {
+		return " · not by this run"
+	}
+	return ""
 }
 
 // putBack tells what was put back, and the way that is still to go.
@@ -120,18 +131,25 @@ func (r *renderer) putBack(e executor.Ended) {
 
 // waysBack says of how many steps of a plan a way back is known. Where the goal
 // gives no severity nothing is looked for, and only what the model names is told.
+// Before some ways are gone a person is asked.
 func waysBack(steps []executor.PlannedStep) string {
-	known, undo, told := 0, 0, false
+	known, undo, asks, told := 0, 0, 0, false
 	for _, s := range steps {
 		told = told || s.Way != nil
 		if s.Way.Known() {
 			known++
+			if len(s.Way.Asks) > 0 {
+				asks++
+			}
 		}
 		if s.Undo {
 			undo++
 		}
 	}
-	if told {
+	switch {
+	case told && asks > 0:
+		return fmt.Sprintf("way back known for %d of %d, a person is asked before %d of them", known, len(steps), asks)
+	case told:
 		return fmt.Sprintf("way back known for %d of %d", known, len(steps))
 	}
 	return fmt.Sprintf("undo named for %d of %d", undo, len(steps))

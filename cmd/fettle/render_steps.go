@@ -168,6 +168,10 @@ func (r *renderer) names(e executor.Ended) {
 }
 
 func (r *renderer) resolved(e executor.Resolved, _ time.Time) {
+	if e.By != "" {
+		r.line("  %s was in doubt, and is %s by the word of %s: %s", plain(e.Action), strings.ReplaceAll(e.Outcome, "_", " "), plain(e.By), plain(e.Reason))
+		return
+	}
 	r.line("  took over %s, left in doubt by run %s: %s", plain(e.Action), plain(e.Run), strings.ReplaceAll(e.Outcome, "_", " "))
 }
 
@@ -203,20 +207,35 @@ func (r *renderer) ended(e executor.Ended, _ time.Time) {
 		word += " (" + strings.ReplaceAll(e.Reason, "_", " ") + ")"
 	}
 	r.line("%s: %s", r.p.bad(r.p.bold(word)), plain(e.Message))
-	if len(e.Undone) > 0 {
-		r.line("Left undone")
-		r.missing(e.Undone)
-		if e.UndoneMore > 0 {
-			r.line("            and %d more that are not listed", e.UndoneMore)
-		}
-	}
+	r.undone(e)
 	for _, o := range e.Owed {
-		r.line("  you owe   %s", plain(o))
+		if !r.answered || o != executor.OwedApproval {
+			r.line("  you owe   %s", plain(o))
+		}
 	}
 	r.putBack(e)
 	r.names(e)
 	r.line("After %s", totals)
 	r.foot()
+}
+
+// undone lists the conditions of the goal that do not hold at the end.
+func (r *renderer) undone(e executor.Ended) {
+	if e.Unseen != "" {
+		r.line("What is left undone is not known: %s", plain(e.Unseen))
+	}
+	if len(e.Undone) == 0 {
+		return
+	}
+	title := "Left undone"
+	if e.LastSeen != nil {
+		title += fmt.Sprintf(", as last seen at %s, before the process ended", e.LastSeen.Local().Format(time.DateTime))
+	}
+	r.line("%s", title)
+	r.missing(e.Undone)
+	if e.UndoneMore > 0 {
+		r.line("            and %d more that are not listed", e.UndoneMore)
+	}
 }
 
 func (r *renderer) foot() { r.line("run %s  fettle show %s", r.run, r.run) }

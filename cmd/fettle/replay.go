@@ -28,7 +28,7 @@ func newReplayCommand(a *app) *cobra.Command {
 			"and how the run did. It names the first that comes out otherwise. What the world, planners, people and etcd answered\n" +
 			"is taken as recorded, and counted. Nothing is observed, asked or done.\n\n" +
 			"RUN is its id, the beginning of one, or \"last\"; --file takes an export (`fettle show RUN -o jsonl`) or a file of the\n" +
-			"archive in its place. The model is the one that the journal keeps; of an export, which has no bodies, and of a run of\n" +
+			"archive in its place. The model is the one that the journal keeps, which an export has in it; of a run or an export of\n" +
 			"an older version it is that of --model, as it was then.\n\n" +
 			"--with asks what another model, or the same one with another policy, would have decided at each point on the way that\n" +
 			"the run went, and lists the first 20 differences.\n\n" +

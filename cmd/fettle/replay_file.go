@@ -18,17 +18,14 @@ type record struct {
 	bodies map[string][]byte // nil: the file has none
 }
 
-// recordLine is a line of an export, which is an event, or of a file of the
-// archive, which is a head, an event, a body, or the number of lines.
+// recordLine is a line of an export, which is an event or a body, or of a file of
+// the archive, which is a head, an event, a body, or the number of lines.
 type recordLine struct {
 	journal.Event
-	Head json.RawMessage `json:"head"`
-	Of   *journal.Event  `json:"event"`
-	Blob *struct {
-		SHA256 string `json:"sha256"`
-		Body   []byte `json:"body"`
-	} `json:"blob"`
-	Lines int `json:"lines"`
+	Head  json.RawMessage `json:"head"`
+	Of    *journal.Event  `json:"event"`
+	Blob  *exportedBody   `json:"blob"`
+	Lines int             `json:"lines"`
 }
 
 // readRecord reads an exported run, or a file of the archive.
@@ -59,15 +56,15 @@ func readRecord(name string) (*record, error) {
 
 func (r *record) line(l recordLine) error {
 	switch {
-	case l.Kind != "" && l.Of == nil:
-		return r.event(l.Event)
-	case l.Of != nil:
-		return r.event(*l.Of)
 	case l.Blob != nil:
 		if r.bodies == nil {
 			r.bodies = map[string][]byte{}
 		}
 		r.bodies[l.Blob.SHA256] = l.Blob.Body
+	case l.Kind != "" && l.Of == nil:
+		return r.event(l.Event)
+	case l.Of != nil:
+		return r.event(*l.Of)
 	case l.Head == nil && l.Lines == 0:
 		return errors.New("it is no event of a run")
 	}

@@ -16,15 +16,17 @@ import (
 	"github.com/fettleops/fettle/executor"
 	"github.com/fettleops/fettle/model/load"
 	"github.com/fettleops/fettle/policy"
+	"github.com/fettleops/fettle/world/redaction"
 )
 
 // recordedModel is the model as the journal keeps it: its files, and what its
-// variables are set to, of the sensitive ones the names alone.
+// variables are set to, of the sensitive ones the names alone, and nothing that
+// looks like a secret.
 func recordedModel(l *load.Loaded, given []string) *executor.ModelText {
 	t := &executor.ModelText{Files: map[string]string{}, Vars: map[string]string{}}
 	for name, f := range l.Files {
 		if !strings.HasSuffix(name, ".fettletest.hcl") {
-			t.Files[filepath.Base(name)] = withoutDefaults(f, l.Sensitive)
+			t.Files[filepath.Base(name)] = withoutPatterns(withoutDefaults(f, l.Sensitive), name, l.Redact)
 		}
 	}
 	set, _ := parseVars(given) // Loading has refused what is wrong.
@@ -34,7 +36,7 @@ func recordedModel(l *load.Loaded, given []string) *executor.ModelText {
 			value, ok = os.LookupEnv(varPrefix + name)
 		}
 		if ok && !l.Sensitive[name] {
-			t.Vars[name] = value
+			t.Vars[name] = redaction.Patterns(nil).Text(value)
 		}
 	}
 	t.Sensitive = slices.Sorted(maps.Keys(l.Sensitive))
@@ -109,7 +111,7 @@ func (m *replayModels) find(goal, hash string, rec *executor.RecordedModel) (exe
 func (m *replayModels) absent(rec *executor.RecordedModel, present *loaded, err error) error {
 	why := "the journal of an older version does not keep the model"
 	if rec != nil {
-		why = "an export has no bodies, and so no model"
+		why = "the file has no bodies, and so no model (`fettle show RUN -o jsonl` of this version writes them)"
 	}
 	const mend = "give the model as it was when the run was driven, with the same --var, by --model DIR; --with DIR asks what another one would have decided"
 	if err != nil {

@@ -138,7 +138,7 @@ func (a *app) runConfig(l *loaded, given *executor.PlanFile, text string) (execu
 	return executor.Config{
 		Universe: u, Goal: goal, GoalArgs: args, GoalName: name, Scope: l.Scope, ModelHash: l.Hash, Version: version(),
 		Policy: l.policy, Proposers: proposers, Critics: critics, Settings: settings(l), Observer: l.world, Actuator: l.world, Discoverer: discoverer(l),
-		Leases: l.world.LeaseNames(u), By: userName(), Secrets: world.Forms(l.Secrets), Recorded: recordedModel(l.Loaded, a.vars),
+		Leases: l.world.LeaseNames(u), By: userName(), Secrets: world.Forms(l.Secrets), Redact: l.Redact, Recorded: recordedModel(l.Loaded, a.vars),
 	}, err
 }
 

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -46,6 +48,7 @@ const undriven = gateKilled
 type listed struct {
 	executor.Head
 	Gates []gate `json:"gates,omitempty"` // of one that is not over
+	Error string `json:"error,omitempty"` // of a damaged one: why it cannot be read
 }
 
 func (a *app) listRuns(ctx context.Context, s *store, active bool, format string) error {
@@ -65,7 +68,11 @@ func (a *app) listRuns(ctx context.Context, s *store, active bool, format string
 		if h.Reason != "" {
 			status += " (" + h.Reason + ")"
 		}
-		fmt.Fprintf(a.out, "%s  %s  %s  %s, %s  %s\n", h.Run, h.Started.Local().Format(time.DateTime), pad(status, 24),
+		if h.Error != "" {
+			fmt.Fprintf(a.out, "%s  %s  %s\n", plain(h.Run), startedAt(h.Head), status)
+			continue
+		}
+		fmt.Fprintf(a.out, "%s  %s  %s  %s, %s  %s\n", h.Run, startedAt(h.Head), pad(status, 24),
 			count(h.Rounds, "round"), count(h.Actions, "action"), plain(h.Goal))
 		tellGates(a.out, h.Gates, now, "    ")
 	}
@@ -74,10 +81,11 @@ func (a *app) listRuns(ctx context.Context, s *store, active bool, format string
 
 // listed returns the runs, or those that are not over with their gates.
 func (a *app) listed(ctx context.Context, s *store, active bool, now time.Time) ([]listed, error) {
-	all, err := heads(ctx, s)
+	all, damaged, err := heads(ctx, s)
 	if err != nil {
 		return nil, err
 	}
+	s.passOver(damaged)
 	locker := a.locker(s)
 	defer locker.Close()
 	var c *concierge
@@ -106,6 +114,13 @@ func (a *app) listed(ctx context.Context, s *store, active bool, now time.Time) 
 		}
 		shown = append(shown, l)
 	}
+	if active {
+		return shown, nil
+	}
+	for _, rec := range damaged {
+		shown = append(shown, listed{Head: damagedHead(rec), Error: whyDamaged(rec)})
+	}
+	slices.SortStableFunc(shown, func(a, b listed) int { return cmp.Compare(b.Run, a.Run) })
 	return shown, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"github.com/fettleops/fettle/lease/etcd"
 	"github.com/fettleops/fettle/model/load"
 	"github.com/fettleops/fettle/policy"
+	"github.com/fettleops/fettle/world"
 )
 
 // stateDirFlag adds the flag that says where the embedded etcd keeps its data.
@@ -42,6 +44,9 @@ type store struct {
 	journal *journal.Journal
 	scope   string
 	dir     string // the state directory: the archive is below it
+	model   *load.Loaded
+	warn    io.Writer
+	warned  map[string]bool // of runs that cannot be read, by their ids
 }
 
 // openStore opens the model's etcd: the cluster of its etcd block, or the
@@ -68,7 +73,13 @@ func (a *app) openStore(ctx context.Context, l *load.Loaded) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &store{Store: s, journal: journal.OpenWithArchive(s.Client(), scope, cfg.StateDir), scope: scope, dir: cfg.StateDir}, nil
+	return &store{Store: s, journal: journal.OpenWithArchive(s.Client(), scope, cfg.StateDir), scope: scope, dir: cfg.StateDir, model: l, warn: a.err}, nil
+}
+
+// withoutSecrets keeps the values of sensitive variables of the store's model, and
+// what looks like a secret, out of what a person wrote.
+func (s *store) withoutSecrets(text string) string {
+	return world.Hide(s.model.Secrets, s.model.Redact)(text)
 }
 
 // Close gives the store up. Where this process hosts it for others, it lingers

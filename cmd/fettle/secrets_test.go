@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -37,6 +38,8 @@ var cores = map[string]string{
 	"a provider's password":   "pRm3Dx7VgS2wMa",
 	"a planner's key":         "kEy9Bf4HtC6zNo",
 	"the address of a notify": "hOk5Ye8PjU1rLi",
+	"what looks like a key":   "lOo8Zq1RnD4vEs",
+	"a pattern of the model":  "pAt6Uj0XcB3fIw",
 }
 
 // vault is a model that has every one of the secrets, in a world that gives all
@@ -53,6 +56,8 @@ provider "prometheus" {
   user     = "sre"
   password = env("SECRETS_PASSWORD")
 }
+model { redact = ["corp-[A-Za-z0-9]+"] }
+# The old password: lOo8Zq1RnD4vEs, and corp-pAt6Uj0XcB3fIw.
 type "door" { objects = ["front"] }
 fluent "open" {
   params = { d = door }
@@ -152,6 +157,8 @@ printf '%s' "$TOKEN" | base64
 printf 'sre:%s' "$TOKEN" | base64 -w0
 printf 'error: bad token %s\n' "$TOKEN" >&2
 printf 'x%s' "$TOKEN" | base64 >&2
+echo 'password=lOo8Zq1RnD4vEs corp-pAt6Uj0XcB3fIw' >&2
+echo '"headers": {"Authorization": "Bearer lOo8Zq1RnD4vEs"}, "url": "http://u:lOo8Zq1RnD4vEs@h/corp-pAt6Uj0XcB3fIw"}'
 `
 
 // unlocks does so at the second time, and notes what every process of the
@@ -249,7 +256,7 @@ func (v *vaulted) run(want string, args ...string) {
 	out, _ := cmd.CombinedOutput()
 	v.ran[cmd.Process.Pid] = true
 	name := "fettle " + strings.Join(args, " ")
-	v.written[name] = out
+	v.written[name] = slices.Concat(out, bytes.Join(bodies(out), nil))
 	if !bytes.Contains(out, []byte(want)) {
 		v.Errorf("%s says nothing of %q:\n%s", name, want, out)
 	}
@@ -323,13 +330,19 @@ func (v *vaulted) told() {
 	v.written["prompts"], v.written["what notifiers were told"] = prompts, v.paged
 }
 
-// bodies are the outputs in an archived run, which are written in base64.
+// bodies are the outputs and models in an archived or exported run, which are
+// written in base64, some of them compressed.
 func bodies(raw []byte) [][]byte {
 	var out [][]byte
 	for line := range bytes.Lines(raw) {
 		var l struct{ Blob *struct{ Body []byte } }
-		if json.Unmarshal(line, &l) == nil && l.Blob != nil {
-			out = append(out, l.Blob.Body)
+		if json.Unmarshal(line, &l) != nil || l.Blob == nil {
+			continue
+		}
+		out = append(out, l.Blob.Body)
+		if zr, err := gzip.NewReader(bytes.NewReader(l.Blob.Body)); err == nil {
+			text, _ := io.ReadAll(zr) // Of a part, what there is.
+			out = append(out, text)
 		}
 	}
 	return out

@@ -24,8 +24,9 @@ func newShowCommand(a *app) *cobra.Command {
 		Short: "Show one run in full, from its journal",
 		Long: "Shows a run as `fettle run` showed it. RUN is its id, the beginning of one, or \"last\".\n" +
 			"Of a run that is not over it ends with what it is at or waits for, and since when. -o markdown is a report of at most\n" +
-			"500 words for a ticket, also while the run goes on. -o jsonl exports every event. --follow goes on until the run ends or\n" +
-			"waits, and where no process drives it says so.\n\n" +
+			"500 words for a ticket, also while the run goes on. -o jsonl exports every event, a line each, and after them what\n" +
+			"`fettle replay --file` needs besides, as lines of the kind body. --follow goes on until the run ends or waits, and where\n" +
+			"no process drives it says so.\n\n" +
 			"Exit status: 0, and with --follow 4 where the run has not ended and its process is gone: see `fettle resume`.",
 		Example: "  fettle show last --model examples/fleet\n  fettle show last -o markdown\n  fettle show last -o jsonl > run.jsonl",
 		Args:    cobra.ExactArgs(1),
@@ -37,7 +38,7 @@ func newShowCommand(a *app) *cobra.Command {
 				return a.followRun(cmd.Context(), path, args[0], format)
 			}
 			return a.withStore(cmd.Context(), path, func(s *store) error {
-				return a.showRun(cmd.Context(), s, args[0], format)
+				return a.showRun(cmd.Context(), s, path, args[0], format)
 			})
 		},
 	}
@@ -62,46 +63,61 @@ func (a *app) withStore(ctx context.Context, path string, use func(*store) error
 	return errors.Join(use(s), s.Close())
 }
 
-// heads returns the runs, the newest first.
-func heads(ctx context.Context, s *store) ([]executor.Head, error) {
+// heads returns the runs, the newest first, and apart from them those that cannot
+// be read.
+func heads(ctx context.Context, s *store) (all []executor.Head, damaged []journal.Head, err error) {
 	raw, err := s.journal.Runs(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	out := make([]executor.Head, 0, len(raw))
+	all = make([]executor.Head, 0, len(raw))
 	for _, rec := range raw {
 		h := executor.Head{}
-		if err := json.Unmarshal(rec.Data, &h); err != nil {
-			return nil, fmt.Errorf("the head of run %s cannot be read: %w", rec.Run, err)
+		if rec.Damaged == nil {
+			if err := json.Unmarshal(rec.Data, &h); err != nil {
+				rec.Damaged = fmt.Errorf("its head cannot be read: %w", err)
+			}
+		}
+		if rec.Damaged != nil {
+			damaged = append(damaged, rec)
+			continue
 		}
 		h.Run, h.Started = rec.Run, rec.Started
-		out = append(out, h)
+		all = append(all, h)
 	}
-	return out, nil
+	return all, damaged, nil
 }
 
-func (a *app) showRun(ctx context.Context, s *store, name, format string) error {
+func (a *app) showRun(ctx context.Context, s *store, path, name, format string) error {
 	id, err := findRun(ctx, s, name)
 	if err != nil {
 		return err
 	}
-	if format == "markdown" {
-		return a.reportRun(ctx, s, id)
+	switch format {
+	case "markdown":
+		return a.reportRun(ctx, s, path, id)
+	case "text":
+		return a.tellRun(ctx, s, id)
+	case "jsonl":
+		return a.exportRun(ctx, s, id)
 	}
 	to := a.shower(id, format)
 	if err := each(s.journal.Events(ctx, id), to.event); err != nil {
 		return err
 	}
-	if err := to.end(); err != nil || format != "text" {
-		return err
-	}
-	return a.showGates(ctx, s, id)
+	return to.end()
 }
 
-// showGates ends what is shown of a run that is not over with what it is at or waits for.
-func (a *app) showGates(ctx context.Context, s *store, id string) error {
-	gates, err := a.gatesOf(ctx, s, id)
-	if err != nil || len(gates) == 0 {
+// tellRun tells a person of a run. What is told of one that is not over ends with
+// what it is at or waits for.
+func (a *app) tellRun(ctx context.Context, s *store, id string) error {
+	gates, _, err := a.gatesOf(ctx, s, id)
+	if err != nil {
+		return err
+	}
+	r := newRenderer(a.out, id)
+	r.answered = isAnswered(gates)
+	if err := each(s.journal.Events(ctx, id), r.event); err != nil || len(gates) == 0 {
 		return err
 	}
 	fmt.Fprintln(a.out, "\nNow")
@@ -139,31 +155,41 @@ func (a *app) shower(id, format string) shower {
 
 // findRun looks a run up by its id, the beginning of one, or "last".
 func findRun(ctx context.Context, s *store, name string) (string, error) {
-	all, err := heads(ctx, s)
+	all, damaged, err := heads(ctx, s)
 	if err != nil {
 		return "", err
 	}
-	if name == "last" && len(all) > 0 {
-		return all[0].Run, nil
+	if name == "last" {
+		s.passOver(damaged) // The last that can be read is meant.
+		if len(all) > 0 {
+			return all[0].Run, nil
+		}
 	}
 	var found []string
+	is := func(id string) bool { return name != "" && strings.HasPrefix(id, strings.ToUpper(name)) }
 	for _, h := range all {
-		if strings.HasPrefix(h.Run, strings.ToUpper(name)) && name != "" {
+		if is(h.Run) {
 			found = append(found, h.Run)
+		}
+	}
+	err = nil
+	for _, rec := range damaged {
+		if is(rec.Run) {
+			found, err = append(found, rec.Run), fmt.Errorf("run %s cannot be read: %s", rec.Run, whyDamaged(rec))
 		}
 	}
 	switch len(found) {
 	case 0:
 		return "", fmt.Errorf("there is no run %q; `fettle runs` lists them", name)
 	case 1:
-		return found[0], nil
+		return found[0], err
 	}
 	return "", fmt.Errorf("%q is the beginning of %d runs: %s", name, len(found), strings.Join(found, ", "))
 }
 
 // headOf reads the head of one run.
 func headOf(ctx context.Context, s *store, id string) (executor.Head, error) {
-	all, err := heads(ctx, s)
+	all, _, err := heads(ctx, s)
 	for _, h := range all {
 		if h.Run == id {
 			return h, nil

@@ -73,6 +73,7 @@ func (f *follower) events(ctx context.Context, s *store) error {
 	defer stop(nil)
 	beside.Go(func() { stop(f.awaitUndriven(fctx, s)) })
 	beside.Go(func() { stop(f.awaitOutage(fctx, s)) })
+	ended := false
 	for e, err := range s.journal.Follow(fctx, f.id, f.seq) {
 		if err != nil {
 			return err
@@ -80,7 +81,7 @@ func (f *follower) events(ctx context.Context, s *store) error {
 		if err := f.show(e); err != nil {
 			return err
 		}
-		if e.Kind == executor.RunEnded && last(ctx, s, f.id, e.Seq) {
+		if ended = executor.Resting(ended, e); ended && last(ctx, s, f.id, e.Seq) {
 			return nil
 		}
 	}
@@ -88,9 +89,9 @@ func (f *follower) events(ctx context.Context, s *store) error {
 		return nil
 	}
 	// The watch may have been cut short of what was written last.
-	ended := false
+	ended = false
 	err := each(s.journal.Events(ctx, f.id), func(e journal.Event) error {
-		ended = e.Kind == executor.RunEnded
+		ended = executor.Resting(ended, e)
 		return f.show(e)
 	})
 	if err != nil || ended {

@@ -341,3 +341,17 @@ func TestLimitsThatPeopleWrite(t *testing.T) {
 		}
 	}
 }
+
+// What a person says of an action in doubt settles it, and is counted as such.
+func TestAPersonsWordOfADoubtIsCounted(t *testing.T) {
+	p := (&tape{t: t}).
+		at(0, executor.StepArmed, `{"action": "heat(a)", "action_id": "1"}`).
+		at(1, executor.StepArmed, `{"action": "heat(b)", "action_id": "2"}`).
+		at(2, executor.RunEnded, `{"status": "cancelled"}`).
+		at(9, executor.DoubtResolved, `{"action": "heat(a)", "action_id": "1", "outcome": "applied", "by": "ann", "reason": "it is warm"}`).
+		at(9, executor.DoubtResolved, `{"action": "heat(b)", "action_id": "2", "outcome": "applied"}`)
+	a := folded(t, p).Actions[0]
+	if a.Unfinished != 0 || a.Resolved["applied"] != 2 || a.ByHand != 1 {
+		t.Errorf("%+v", a)
+	}
+}

@@ -43,6 +43,7 @@ type Action struct {
 	TimedOut    int            `json:"timed_out"`  // ran as long as its timeout allows
 	Unfinished  int            `json:"unfinished"` // begun, and their run tells of no end
 	Resolved    map[string]int `json:"resolved"`   // in doubt, and found out later: by outcome
+	ByHand      int            `json:"by_hand"`    // those of Resolved that a person said, and nobody observed
 	Skipped     int            `json:"skipped"`    // because all effects held already
 	Refused     map[string]int `json:"refused"`    // before anything was done, by kind
 	Failure     string         `json:"failure"`    // what the actuator said when it failed last

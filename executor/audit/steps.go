@@ -164,7 +164,11 @@ func (r *run) values(v executor.Values, at time.Time) {
 
 // resolved takes in what became of an action in doubt, of this run or another.
 func (r *run) resolved(e executor.Resolved, at time.Time) {
-	r.f.action(e.Action).Resolved[e.Outcome]++
+	a := r.f.action(e.Action)
+	a.Resolved[e.Outcome]++
+	if e.By != "" {
+		a.ByHand++
+	}
 	delete(r.armed, e.ActionID)
 	r.values(e.Values, at)
 }

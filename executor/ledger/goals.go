@@ -22,12 +22,15 @@ type GoalRuns struct {
 
 // Begin asks the policy whether a run towards a goal may begin its first round,
 // given the runs before it, and writes down that it has begun. It is called once
-// the goal is observed not to hold; a run that has begun is not refused later. A
-// run that was begun, did not end and is driven by nobody counts as one without
-// success: its process died.
-func (l *Ledger) Begin(ctx context.Context, s policy.Shared, goal, run string) (*policy.SharedRefusal, error) {
+// the goal is observed not to hold, and again by a run that goes on; one that has
+// acted is not refused later. A run that was begun, did not end and is driven by
+// nobody counts as one without success: its process died.
+func (l *Ledger) Begin(ctx context.Context, s policy.Shared, goal, run string, acted bool) (*policy.SharedRefusal, error) {
 	var no *policy.SharedRefusal
 	err := l.change(ctx, goal, func(g GoalRuns) ([]policy.RunOutcome, []clientv3.Op, error) {
+		for i := range g.Runs { // One whose process died could not say so.
+			g.Runs[i].Acted = g.Runs[i].Acted || acted && g.Runs[i].Run == run
+		}
 		var runs []policy.RunOutcome
 		runs, no = s.Begins(goal, g.Runs, run, l.now().UTC())
 		return runs, nil, nil

@@ -6,10 +6,11 @@
 //
 // An action is counted by the very transaction that arms it, under the
 // condition that no other was counted since the limits were looked at. That is
-// one condition and three operations, whatever the limits are about; where two
+// one condition and two or three operations, whatever the limits are about; where two
 // controllers meet, one of them looks again. Times are the controllers' own
 // clocks. An action dated in the future counts like any other, and what is
-// older than any limit may look back is deleted as new ones are written.
+// older than any limit may look back is deleted, by and by, as new ones are
+// written: by the time that many actions tell, and not by one clock.
 //
 // What the package refuses: to let an action pass on a count that it could not
 // read, and to close a breaker on anything but a success that lasted, the time
@@ -20,7 +21,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -38,8 +38,6 @@ const (
 	timeout = 5 * time.Second
 	// page is how many records are read at once.
 	page = 500
-	// MaxHistory is how many actions History returns at most, the newest.
-	MaxHistory = 500
 )
 
 // Ledger keeps what the controllers of a scope did. It is safe for concurrent use.
@@ -57,18 +55,11 @@ func New(cli *clientv3.Client, k lease.Keys, now func() time.Time) *Ledger {
 	return &Ledger{cli: cli, keys: k, now: now}
 }
 
-// History returns the actions that all controllers began since so long ago,
-// oldest first, and those dated in the future; of more than MaxHistory, the newest.
+// History returns all the actions that all controllers began since so long ago,
+// oldest first, and those dated in the future.
 func (l *Ledger) History(ctx context.Context, since time.Duration) ([]policy.Deed, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	from, to := l.last(since)
-	resp, err := l.cli.Get(ctx, from, clientv3.WithRange(to), clientv3.WithLimit(MaxHistory), clientv3.WithSort(clientv3.SortByKey, clientv3.SortDescend))
-	if err != nil {
-		return nil, fmt.Errorf("read what all controllers did: %w", err)
-	}
-	slices.Reverse(resp.Kvs)
-	return decodeDeeds(nil, resp.Kvs)
+	deeds, _, err := l.counted(ctx, since)
+	return deeds, err
 }
 
 // last is where the actions of the last so long are.

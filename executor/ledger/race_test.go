@@ -193,7 +193,7 @@ func TestOneOfManyMayTry(t *testing.T) {
 		}
 		defer c.drive(t, run)()
 		all.Go(func() {
-			no, err := c.Begin(testCtx(t), s, "healthy", run)
+			no, err := c.Begin(testCtx(t), s, "healthy", run, false)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {

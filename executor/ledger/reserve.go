@@ -32,12 +32,16 @@ func (t *Ticket) Raced(err *lease.RefusedError) bool {
 // Reserve asks the policy whether the action may be begun now, given what all
 // controllers did, and returns the ticket that counts it, or why it may not be
 // begun. Its time is filled in. Under limits that count no actions it is only
-// recorded, which asks nothing of the store.
+// recorded.
 func (l *Ledger) Reserve(ctx context.Context, s policy.Shared, d policy.Deed) (*Ticket, *policy.SharedRefusal, error) {
 	d.At = l.now().UTC()
 	t, err := l.ticket(d)
-	if err != nil || !s.LimitsActions() {
-		return t, nil, err
+	if err != nil {
+		return nil, nil, err
+	}
+	t.Ops = append(t.Ops, l.prune(ctx, d.At)...)
+	if !s.LimitsActions() {
+		return t, nil, nil
 	}
 	history, count, err := l.counted(ctx, s.Reach())
 	if err != nil {
@@ -82,7 +86,7 @@ func (l *Ledger) Withdrawn(d policy.Deed) []clientv3.Op {
 	return []clientv3.Op{clientv3.OpDelete(l.keys.Deed(d.ID, d.At))}
 }
 
-// ticket records the action, tells all others, and deletes what is too old to count.
+// ticket records the action and tells all others.
 func (l *Ledger) ticket(d policy.Deed) (*Ticket, error) {
 	raw, err := json.Marshal(d)
 	if err != nil {
@@ -92,7 +96,6 @@ func (l *Ledger) ticket(d policy.Deed) (*Ticket, error) {
 	t.Ops = []clientv3.Op{
 		clientv3.OpPut(l.keys.Deed(d.ID, d.At), string(raw)),
 		clientv3.OpPut(t.count, d.ID),
-		clientv3.OpDelete(l.keys.Deeds(), clientv3.WithRange(l.keys.DeedsFrom(d.At.Add(-kept)))),
 	}
 	return t, nil
 }

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"regexp"
 	"time"
 
 	"github.com/expr-lang/expr/conf"
@@ -38,6 +39,9 @@ type Loaded struct {
 	Etcd      *Etcd           // nil: embedded
 	Sensitive map[string]bool // names of variables whose values are redacted
 	Secrets   []string        // the values of sensitive variables, as text
+	// Redact are patterns of what is taken out of texts that are shown or
+	// recorded, besides the built-in ones. None matches the empty string.
+	Redact []*regexp.Regexp
 
 	given    []model.Assignment     // in tests
 	expected map[*model.Fluent]bool // by tests

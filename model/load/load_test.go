@@ -74,6 +74,7 @@ func TestTheWholeModelOfTheLanguageLoads(t *testing.T) {
 const settingsModel = `
 model {
   scope = "shop-1"
+  redact = ["corp-[0-9]+"]
   doc   = "a shop"
 }
 variable "port" { default = 80 }
@@ -166,6 +167,9 @@ func TestSettingsAreRead(t *testing.T) {
 	if !l.Sensitive["token"] || l.Sensitive["port"] || !slices.Equal(l.Secrets, []string{"s3cret"}) {
 		t.Errorf("sensitive %v, secrets %v", l.Sensitive, l.Secrets)
 	}
+	if len(l.Redact) != 1 || l.Redact[0].String() != "corp-[0-9]+" {
+		t.Errorf("patterns %v", l.Redact)
+	}
 	e := l.Etcd
 	if e.Endpoints[0] != "http://127.0.0.1:2379" || e.User != "u" || e.Password != "s3cret" || e.Prefix != "/f" || e.CAFile != filepath.Join(l.Folder, "ca.pem") {
 		t.Errorf("etcd %+v", e)
@@ -189,7 +193,7 @@ func TestWhatIsNotCarriedOutIsTold(t *testing.T) {
 	for _, d := range l.Unobeyed() {
 		got = append(got, fmt.Sprintf("%d %s", d.Subject.Start.Line, strings.TrimSuffix(d.Summary, " is not carried out by this version")))
 	}
-	want := []string{"43 Retrying"}
+	want := []string{"44 Retrying"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -203,7 +207,7 @@ func TestWhatIsNotCarriedOutIsTold(t *testing.T) {
 		}
 		got = append(got, fmt.Sprintf("%d %s", d.Subject.Start.Line, strings.TrimSuffix(d.Summary, " does nothing in this version")))
 	}
-	if want := []string{`63 trigger "schedule" "nightly"`}; !slices.Equal(got, want) {
+	if want := []string{`64 trigger "schedule" "nightly"`}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	quiet := loadText(t, "provider \"http\" { timeout = \"1s\" }\nprovider \"prometheus\" { address = \"http://127.0.0.1:9090\" }\n", Options{})

@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	modelSchema = schema("scope doc")
+	modelSchema = schema("scope doc redact")
 	etcdSchema  = schema("endpoints ca_file cert_file key_file user password prefix")
 )
 
@@ -85,6 +85,7 @@ func (ld *loader) modelBlock() {
 	}
 	attrs := ld.content(b.Body, modelSchema).Attributes
 	ld.l.Doc = ld.text(attrs, "doc")
+	ld.l.Redact = ld.patterns(attrs["redact"])
 	if attr := attrs["scope"]; attr != nil {
 		if s := ld.text(attrs, "scope"); s != "" {
 			ld.l.Scope = s

@@ -190,6 +190,44 @@ func TestTheTextOfAMessageSaysItAll(t *testing.T) {
 	}
 }
 
+// Where more did not hold at first than is on record, nobody is told that nothing
+// is worse.
+func TestWhetherAnythingIsWorseIsNotAlwaysKnown(t *testing.T) {
+	in := &inbox{}
+	n := New([]Settings{{Name: "n", On: everything}}, Options{Warn: in.warn}).into(in.take)
+	n.Event(told(t, 1, executor.RunStarted, executor.Started{Goal: "healthy"}))
+	n.Event(told(t, 2, executor.Observed, executor.Observation{More: 300}))
+	n.Event(told(t, 3, executor.RunEnded, executor.Ended{Status: executor.Escalated, Actions: 1, Undone: []executor.Missing{{Condition: "in_lb(api)"}}}))
+	n.Close(t.Context())
+	got := in.read()
+	const want = "cannot be told: more conditions did not hold when the run began than are on record"
+	if len(got) != 1 || words(got[0].Occasions) != "escalated,left_out" || strings.Join(got[0].LeftOut, ";") != want {
+		t.Errorf("told %+v", got)
+	}
+}
+
+// A question that comes while others are waited for is a wait of its own: it is
+// told with what answers it.
+func TestAQuestionAfterAWaitForOthersIsToldAsOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in := &inbox{}
+		next := func(m Message) []string { return []string{m.Status + " " + m.Reason} }
+		n := New([]Settings{{Name: "n", On: []Occasion{WaitingLong}, After: time.Hour}}, Options{Warn: in.warn, Next: next}).into(in.take)
+		for _, e := range opening(t) {
+			n.Event(e)
+		}
+		n.Event(told(t, 4, executor.StepWaiting, executor.Waiting{Busy: "in_lb is held by others"}))
+		time.Sleep(time.Minute)
+		n.Event(told(t, 5, executor.ApprovalAsked, executor.Asked{Why: []string{"a rule says so"}}))
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		if got := in.read(); len(got) != 1 || got[0].ID != "01RUN-5-long" || got[0].Next[0] != "running approval" {
+			t.Errorf("told %+v", got)
+		}
+		n.Close(t.Context())
+	})
+}
+
 // A wait is told once it has lasted, once, and not where it ended before.
 func TestAWaitThatLastsIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

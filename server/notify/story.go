@@ -84,9 +84,9 @@ func (s *story) other(e journal.Event) {
 	}
 }
 
-// waits notes that the run waits, unless it does so already.
+// waits notes that the run waits, unless it does so already for that reason.
 func (s *story) waits(e journal.Event, reason, why string) {
-	if s.wait == nil {
+	if s.wait == nil || s.wait.reason != reason {
 		s.wait = &wait{seq: e.Seq, since: e.Time, reason: reason, why: why}
 	}
 }
@@ -116,36 +116,21 @@ func (s *story) observed(e journal.Event) error {
 	return nil
 }
 
-// leftOut names what the run left worse than it found it.
+// leftOut names what the run left worse than it found it, and says where that
+// cannot be told.
 func (s *story) leftOut(e executor.Ended) []string {
 	var out []string
 	for _, n := range e.NotRestored {
 		out = append(out, unrestored(n))
 	}
-	for _, c := range Worse(s.first, e) {
+	w := executor.Worse(s.first, e)
+	for _, c := range w.Conditions {
 		if !slices.ContainsFunc(e.NotRestored, func(n executor.NotRestored) bool { return n.Fluent == c }) {
 			out = append(out, c)
 		}
 	}
-	return out
-}
-
-// Worse names the conditions of the goal that held when a run began and
-// definitely do not now that it has ended. A run that did nothing made nothing
-// worse; nil stands for a first observation that is not known.
-func Worse(first *executor.Observation, e executor.Ended) []string {
-	if e.Actions == 0 || first == nil || first.More > 0 {
-		return nil
-	}
-	before := map[string]bool{}
-	for _, m := range first.Missing {
-		before[m.Condition] = true
-	}
-	var out []string
-	for _, m := range e.Undone {
-		if !m.Unknown && !before[m.Condition] {
-			out = append(out, m.Condition)
-		}
+	if w.Unsure != "" {
+		out = append(out, "cannot be told: "+w.Unsure)
 	}
 	return out
 }

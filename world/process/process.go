@@ -47,6 +47,9 @@ type Exit struct {
 	Text    string // exit status 3, signal: killed
 }
 
+// Signalled tells whether a signal ended the process, whoever sent it.
+func (x Exit) Signalled() bool { return x.Started && x.Code < 0 }
+
 // Run starts the process in a group of its own and waits for its end. When ctx
 // ends, the whole group gets SIGTERM, and SIGKILL after [KillGrace]; only a
 // process that left its group survives that.
