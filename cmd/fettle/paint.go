@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/term"
@@ -106,7 +107,7 @@ func plain(s string) string {
 		switch {
 		case r == '\n' || r == '\t':
 			return ' '
-		case r < 0x20 || r >= 0x7f && r < 0xa0:
+		case r < 0x20 || r >= 0x7f && r < 0xa0 || unicode.Is(unicode.Cf, r): // Bytes that a terminal obeys, and letters that turn others round.
 			return '�'
 		}
 		return r

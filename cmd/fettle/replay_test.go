@@ -143,7 +143,15 @@ func TestReplayOfAnExport(t *testing.T) {
 
 	write(events)
 	s.append("coordinated.fettle.hcl", "\n# Changed since.\n")
-	s.says(s.fettle(exitFailed, "replay", "--file", export), "an export has no bodies, and so no model, and the one in . (with its variables) is not that of the run")
+	s.says(s.fettle(exitDone, "replay", "--file", export), " decisions re-derived, all equal")
+	var bare []string
+	for line := range strings.Lines(events) {
+		if !strings.Contains(line, `"kind":"body"`) {
+			bare = append(bare, line)
+		}
+	}
+	write(strings.Join(bare, "")) // As older versions wrote it.
+	s.says(s.fettle(exitFailed, "replay", "--file", export), "the file has no bodies, and so no model (`fettle show RUN -o jsonl` of this version writes them), and the one in . (with its variables) is not that of the run")
 	s.says(s.fettle(exitDone, "replay", "--file", export, "--with", "."), "derived with ., all as in the run")
 }
 

@@ -43,7 +43,12 @@ Exit status 0: the plan is valid. 2: it is not. 1: it could not be told.`,
   $ fettle validate blocks.pddl blocks-4-0.pddl --plan blocks-4-0.plan
   valid: 6 steps, cost 6, goal blocks-4-0 reached`,
 		Args: cobra.MaximumNArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error { return a.validate(args, f) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			if a.restore != nil {
+				a.restore() // A plan may have no end, and there is nothing to be put in order.
+			}
+			return a.validate(args, f)
+		},
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.plan, "plan", "", "the plan, as text, PDDL or JSON; - for stdin")
