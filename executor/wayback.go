@@ -60,12 +60,7 @@ func (r *run) severity(s *model.State) level {
 func (r *run) fine(s *model.State) bool { return r.severity(s).hi <= r.ceiling }
 
 // aim is the condition that a way back reaches.
-func (r *run) aim() *model.Cond {
-	return model.NewCond(r.Goal.Cond.Slots, &model.Expr{
-		Op: model.OpLe, Kind: model.KindBool,
-		Args: []*model.Expr{r.Goal.Severity, {Op: model.OpConst, Kind: model.KindNumber, Const: model.NumberValue(r.ceiling)}},
-	})
-}
+func (r *run) aim() *model.Cond { return atMost(r.Goal, r.ceiling) }
 
 // backProblem is the problem of getting back from a state, by actions that could
 // be taken back themselves.

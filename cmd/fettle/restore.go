@@ -29,10 +29,7 @@ func newRestoreCommand(a *app) *cobra.Command {
 		Args:        cobra.ExactArgs(1),
 		Annotations: map[string]string{guarded: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("-o", f.format, "text", "json", "jsonl"); err != nil {
-				return err
-			}
-			if err := f.metrics.check(); err != nil {
+			if err := f.check(); err != nil {
 				return err
 			}
 			return a.putBack(cmd.Context(), path, args[0], f)
@@ -41,12 +38,7 @@ func newRestoreCommand(a *app) *cobra.Command {
 	modelFlag(cmd, &path)
 	fl := cmd.Flags()
 	fl.StringVar(&f.plan, "plan", "", "carry out the plan in this file (text or JSON, - for stdin) in place of planning")
-	f.askingFlags(fl, "of this run")
-	recordFlag(fl, &f.record)
-	fl.StringVarP(&f.format, "output", "o", "text", "text, json (the end alone) or jsonl (every event)")
-	f.metrics.add(fl)
-	a.stateDirFlag(cmd)
-	a.leaseTTLFlag(cmd)
+	a.drivingFlags(cmd, &f, "of this run")
 	return cmd
 }
 

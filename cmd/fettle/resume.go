@@ -35,10 +35,7 @@ func newResumeCommand(a *app) *cobra.Command {
 		Args:        cobra.ExactArgs(1),
 		Annotations: map[string]string{guarded: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("-o", f.format, "text", "json", "jsonl"); err != nil {
-				return err
-			}
-			if err := f.metrics.check(); err != nil {
+			if err := f.check(); err != nil {
 				return err
 			}
 			return a.resume(cmd.Context(), path, args[0], f)
@@ -46,13 +43,8 @@ func newResumeCommand(a *app) *cobra.Command {
 	}
 	modelFlag(cmd, &path)
 	fl := cmd.Flags()
-	f.askingFlags(fl, "from now on")
 	fl.StringVar(&f.plan, "plan", "", "carry out what is left of the plan in this file (text or JSON, - for stdin), not of the one the run was given")
-	recordFlag(fl, &f.record)
-	fl.StringVarP(&f.format, "output", "o", "text", "text, json (the end alone) or jsonl (every event from now on)")
-	f.metrics.add(fl)
-	a.stateDirFlag(cmd)
-	a.leaseTTLFlag(cmd)
+	a.drivingFlags(cmd, &f, "from now on")
 	return cmd
 }
 

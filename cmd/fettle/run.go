@@ -25,6 +25,25 @@ type runFlags struct {
 	metrics             metricsFlags
 }
 
+// drivingFlags adds the flags of the commands that drive a run: to be asked about
+// plans, to record, to show, and to keep its store.
+func (a *app) drivingFlags(cmd *cobra.Command, f *runFlags, plans string) {
+	fl := cmd.Flags()
+	f.askingFlags(fl, plans)
+	recordFlag(fl, &f.record)
+	fl.StringVarP(&f.format, "output", "o", "text", "text, json (the end alone) or jsonl (every event "+plans+")")
+	f.metrics.add(fl)
+	a.stateDirFlag(cmd)
+	a.leaseTTLFlag(cmd)
+}
+
+func (f *runFlags) check() error {
+	if err := oneOf("-o", f.format, "text", "json", "jsonl"); err != nil {
+		return err
+	}
+	return f.metrics.check()
+}
+
 func newRunCommand(a *app) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
@@ -44,10 +63,7 @@ func newRunCommand(a *app) *cobra.Command {
 		Args:        cobra.MaximumNArgs(1),
 		Annotations: map[string]string{guarded: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("-o", f.format, "text", "json", "jsonl"); err != nil {
-				return err
-			}
-			if err := f.metrics.check(); err != nil {
+			if err := f.check(); err != nil {
 				return err
 			}
 			return a.run(cmd.Context(), modelPath(args), f)
@@ -56,12 +72,7 @@ func newRunCommand(a *app) *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVar(&f.goal, "goal", "", "the goal, with its arguments: \"restored(api)\"; may be left out where the model has one")
 	fl.StringVar(&f.plan, "plan", "", "carry out the plan in this file (text or JSON, - for stdin) in place of planning")
-	f.askingFlags(fl, "of this run")
-	recordFlag(fl, &f.record)
-	fl.StringVarP(&f.format, "output", "o", "text", "text, json (the end alone) or jsonl (every event)")
-	f.metrics.add(fl)
-	a.stateDirFlag(cmd)
-	a.leaseTTLFlag(cmd)
+	a.drivingFlags(cmd, &f, "of this run")
 	return cmd
 }
 
